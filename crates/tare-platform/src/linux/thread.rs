@@ -1,0 +1,179 @@
+//! System calls about the calling thread and this process: each answer is read back where the
+//! kernel lets it be, because some compatibility layers say yes and do nothing.
+
+use crate::{Answer, ThreadUsage, cpulist};
+use std::io::Error;
+
+/// Bits in one word of a CPU mask.
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// Words of a mask that holds every CPU number of [`cpulist::MAX_CPU`]; the kernel asks for one at
+/// least as long as its own, up to 8192 CPUs (CONFIG_NR_CPUS), and takes longer ones.
+const MASK_WORDS: usize = (cpulist::MAX_CPU as usize + 1) / WORD_BITS;
+
+/// Reading of one of the kernel's clocks, ns.
+pub(super) fn clock_ns(clock: libc::clockid_t) -> Option<i64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to; the call keeps no pointer.
+    let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    let seconds_ns = i64::from(time.tv_sec).checked_mul(1_000_000_000)?;
+    if status == 0 { seconds_ns.checked_add(i64::from(time.tv_nsec)) } else { None }
+}
+
+/// CPUs of this process' affinity mask, which the cpuset bounds.
+pub(super) fn allowed_cpus() -> Option<Vec<u32>> {
+    let mut mask = vec![0_u64; MASK_WORDS];
+    // SAFETY: the mask is as long as said and outlives the call.
+    let status = unsafe {
+        libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast())
+    };
+    if status != 0 {
+        return None;
+    }
+    let is_set = |&cpu: &u32| mask[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
+    Some((0..=cpulist::MAX_CPU).filter(is_set).collect())
+}
+
+/// Bind this thread to `cpu` and look where it runs then.
+pub(super) fn pin(cpu: u32) -> Answer {
+    if cpu > cpulist::MAX_CPU {
+        return Answer::Refused(format!("there is no CPU {cpu}"));
+    }
+    let mut mask = vec![0_u64; MASK_WORDS];
+    mask[cpu as usize / WORD_BITS] = 1 << (cpu as usize % WORD_BITS);
+    // SAFETY: the mask is as long as said and outlives the call; 0 means the calling thread.
+    let status =
+        unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    if status != 0 {
+        let error = Error::last_os_error();
+        let why = match error.raw_os_error() {
+            Some(libc::EINVAL) => "the CPU is absent, offline or outside this process' cpuset",
+            Some(libc::EPERM) => "needs CAP_SYS_NICE",
+            _ => "sched_setaffinity(2) failed",
+        };
+        return Answer::Refused(format!("CPU {cpu}: {why} ({error})"));
+    }
+    match current_cpu() {
+        Some(now) if now == cpu => Answer::Granted(format!("CPU {cpu}, seen to run there")),
+        Some(now) => {
+            Answer::Refused(format!("the kernel said yes to CPU {cpu}, but runs it on CPU {now}"))
+        }
+        None => Answer::Granted(format!("CPU {cpu}; the kernel does not tell where it runs")),
+    }
+}
+
+/// The CPU that this thread runs on.
+pub(super) fn current_cpu() -> Option<u32> {
+    // SAFETY: takes no argument and touches no memory of ours.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// SCHED_FIFO at `priority`. The priorities of sched(7) are 1 to 99.
+pub(super) fn set_fifo(priority: u8) -> Answer {
+    if !(1..=99).contains(&priority) {
+        return Answer::Refused(format!("FIFO priority {priority} is not within 1 to 99"));
+    }
+    let answer = set_scheduler(libc::SCHED_FIFO, i32::from(priority));
+    match answer {
+        Ok(()) => Answer::Granted(format!("SCHED_FIFO {priority}")),
+        Err(Failure::Call(error)) if error.raw_os_error() == Some(libc::EPERM) => {
+            Answer::Refused(format!(
+                "needs root, CAP_SYS_NICE or `ulimit -r {priority}` (now {}); a real-time share of 0 in \
+                 this thread's cgroup refuses too",
+                rtprio_limit().map_or_else(|| "unknown".into(), |limit| limit.to_string()),
+            ))
+        }
+        Err(failure) => Answer::Refused(format!("SCHED_FIFO {priority}: {failure}")),
+    }
+}
+
+/// SCHED_OTHER.
+pub(super) fn set_other() -> Answer {
+    match set_scheduler(libc::SCHED_OTHER, 0) {
+        Ok(()) => Answer::Granted("SCHED_OTHER".into()),
+        Err(failure) => Answer::Refused(format!("SCHED_OTHER: {failure}")),
+    }
+}
+
+/// Why a scheduling class was not set.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("sched_setscheduler(2) failed: {0}")]
+    Call(Error),
+    #[error("the kernel said yes, but keeps policy {0}")]
+    Ignored(libc::c_long),
+}
+
+/// Set the class and read it back. By system call, because musl's wrapper always fails (POSIX means
+/// whole processes by it, Linux threads).
+fn set_scheduler(policy: libc::c_int, priority: libc::c_int) -> Result<(), Failure> {
+    let parameter = SchedParam { priority };
+    // SAFETY: `parameter` is the kernel's struct sched_param (one int) and outlives the call; 0
+    // means the calling thread.
+    let status =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
+    if status != 0 {
+        return Err(Failure::Call(Error::last_os_error()));
+    }
+    // SAFETY: no pointer is passed; 0 means the calling thread.
+    let now = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    if now == libc::c_long::from(policy) { Ok(()) } else { Err(Failure::Ignored(now)) }
+}
+
+/// The kernel's `struct sched_param`; musl's own has more fields.
+#[repr(C)]
+struct SchedParam {
+    priority: libc::c_int,
+}
+
+fn rtprio_limit() -> Option<u64> {
+    soft_limit(libc::RLIMIT_RTPRIO)
+}
+
+#[cfg(target_env = "gnu")]
+type LimitKind = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type LimitKind = libc::c_int;
+
+fn soft_limit(kind: LimitKind) -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid rlimit to write to; the call keeps no pointer.
+    let status = unsafe { libc::getrlimit(kind, &raw mut limit) };
+    (status == 0).then_some(limit.rlim_cur)
+}
+
+/// All pages of this process, now and later.
+pub(super) fn lock_memory() -> Answer {
+    // SAFETY: takes flags only.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
+        return Answer::Granted("all pages, now and later (mlockall)".into());
+    }
+    let error = Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::ENOMEM | libc::EAGAIN) => Answer::Refused(format!(
+            "needs root, CAP_IPC_LOCK or `ulimit -l unlimited` (now {}): {error}",
+            match soft_limit(libc::RLIMIT_MEMLOCK) {
+                Some(libc::RLIM_INFINITY) => "unlimited".into(),
+                Some(bytes) => format!("{} KiB", bytes / 1024),
+                None => "unknown".into(),
+            }
+        )),
+        _ => Answer::Refused(format!("mlockall(2) failed: {error}")),
+    }
+}
+
+/// Faults, switches and CPU time of this thread (getrusage(2) RUSAGE_THREAD, since Linux 2.6.26).
+pub(super) fn usage() -> ThreadUsage {
+    // SAFETY: an rusage is plain integers, for which all zeros is a value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `used` is a valid rusage to write to; the call keeps no pointer.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut used) };
+    let told = |count: libc::c_long| u64::try_from(count).ok().filter(|_| status == 0);
+    ThreadUsage {
+        page_faults_minor: told(used.ru_minflt),
+        page_faults_major: told(used.ru_majflt),
+        switches_voluntary: told(used.ru_nvcsw),
+        switches_involuntary: told(used.ru_nivcsw),
+        cpu_time_ns: clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).and_then(|ns| u64::try_from(ns).ok()),
+    }
+}
