@@ -69,6 +69,7 @@ pub const TRACES: Table = Table {
         opt("cpu_after", Kind::U32, "-", "the OS does not tell", "CPU that it ran on at its end"),
         col("group", Kind::U32, "-", "traces of one group started together on several CPUs"),
         col("repetition", Kind::U32, "-", "repetition of the same treatment, from 0"),
+        col("window", Kind::U32, "-", "part of one measurement, from 0: a real-time loop longer than the OS lets it spin at a stretch runs in several windows with rests between, each a trace and a group of its own; the same loop, cpu, repetition, memory_state and quantum_ns belong together"),
         opt("memory_state", Kind::Text, "-", "none was asked for", "how memory was allocated before: `aligned16-small`, `aligned16-large`, `aligned4096-small`, `aligned4096-large`, `prime-small`, `prime-large`"),
         col("start_ticks", Kind::U64, "ticks", "counter at the first reading"),
         col("end_ticks", Kind::U64, "ticks", "counter at the last reading"),
