@@ -22,6 +22,7 @@ TABLES: dict[str, dict[str, tuple[str, bool]]] = {
         "cpu_after": ("U32", True),
         "group": ("U32", False),
         "repetition": ("U32", False),
+        "window": ("U32", False),
         "memory_state": ("Text", True),
         "start_ticks": ("U64", False),
         "end_ticks": ("U64", False),

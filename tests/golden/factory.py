@@ -287,6 +287,7 @@ def _trace(number: int, loop: str, cpu: int, group: int, start: int) -> dict[str
         "cpu_after": cpu,
         "group": group,
         "repetition": 0,
+        "window": 0,
         "start_ticks": start,
         "start_skew_ticks": 40 * cpu,
         "page_faults_minor": 0,
