@@ -6,10 +6,22 @@
 //!
 //! Not here: measuring (tare-noise), asking the OS (tare-platform), statistics (Python).
 
+mod error;
 mod manifest;
+mod reader;
+mod reference;
+mod schema;
 pub mod tables;
+mod writer;
 
+/// The Arrow arrays that [`batch`] takes.
+pub use arrow_array as arrow;
+pub use error::RecordError;
 pub use manifest::*;
+pub use reader::Recording;
+pub use reference::{json_schema, reference_page};
+pub use schema::batch;
+pub use writer::{MANIFEST_FILE, ROW_GROUP_ROWS, RecordingWriter};
 
 /// The `format` field of every manifest: tells a recording from any other JSON file.
 pub const FORMAT: &str = "tare-recording";

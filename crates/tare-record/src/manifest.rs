@@ -1,15 +1,16 @@
 //! `recording.json`: what was asked, on what host, by which clock, under which conditions, with
 //! which losses. Unknown is `None` (JSON `null`), never 0 and never an empty string.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The whole of `recording.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
-    /// Always [`crate::FORMAT`].
+    /// Always `tare-recording`.
     pub format: String,
-    /// [`crate::SCHEMA_VERSION`] of the writer.
+    /// Version of the manifest and of all tables; see schema-changes.md.
     pub schema_version: u32,
     /// What was measured: `noise`.
     pub kind: String,
@@ -40,7 +41,7 @@ pub struct Manifest {
 }
 
 /// The program that measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `tare-probe`.
     pub name: String,
@@ -51,7 +52,7 @@ pub struct Tool {
 }
 
 /// Did the measurement run to its planned end?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Every planned trace is there.
@@ -61,7 +62,7 @@ pub enum Status {
 }
 
 /// Host fingerprint: what the machine is. Every field that the OS does not tell is `null`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// Name of the machine; not part of the fingerprint.
     pub hostname: Option<String>,
@@ -85,11 +86,11 @@ pub struct Host {
     pub cpu_model: Option<String>,
     /// Microcode revision.
     pub microcode: Option<String>,
-    /// CPUs the OS has online.
+    /// CPUs the OS has online, as a list (`0,2-3`).
     pub cpus_online: Option<String>,
-    /// CPUs isolated from the scheduler.
+    /// CPUs isolated from the scheduler, as a list; empty if there are none.
     pub cpus_isolated: Option<String>,
-    /// CPUs without a periodic tick (nohz_full).
+    /// CPUs without a periodic tick (nohz_full), as a list; empty if there are none.
     pub cpus_nohz_full: Option<String>,
     /// Topology, one entry per online CPU.
     pub topology: Vec<CpuPlace>,
@@ -109,7 +110,7 @@ pub struct Host {
     pub turbo: Option<bool>,
     /// Simultaneous multithreading active.
     pub smt: Option<bool>,
-    /// Deepest idle state driver (`haltpoll`, `intel_idle`, ...).
+    /// Driver of the idle states (`haltpoll`, `intel_idle`, ...), `none` without.
     pub idle_driver: Option<String>,
     /// Transparent huge pages: `always`, `madvise`, `never`.
     pub thp: Option<String>,
@@ -132,7 +133,7 @@ pub struct Host {
 }
 
 /// Where one CPU sits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuPlace {
     /// CPU number.
     pub cpu: u32,
@@ -149,7 +150,7 @@ pub struct CpuPlace {
 }
 
 /// The clock of the recording: every `_ticks` value is a reading of it or a difference of two.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
     /// `tsc`, `cntvct` or `os` (the OS's monotonic clock, one tick = 1 ns).
     pub source: String,
@@ -167,24 +168,24 @@ pub struct Clock {
     pub rate_span_ns: u64,
     /// Cost of one raw counter read, median of blocks, ns.
     pub read_cost_ns: f64,
-    /// Lowest and highest block of the same, ns.
+    /// Lowest and highest block of `read_cost_ns`, ns.
     pub read_cost_range_ns: [f64; 2],
     /// Smallest change that the counter shows, ticks (the step most changes are a multiple of).
     pub step_ticks: u32,
     /// Cost of one reading that is stored, in the timestamps loop, over a raw read, same run.
     pub store_cost_ratio: Option<f64>,
-    /// One instant on three clocks: counter ...
+    /// One instant on three clocks: the counter, ticks.
     pub anchor_ticks: u64,
-    /// ... the OS's monotonic clock, ns ...
+    /// The same instant on the OS's monotonic clock, ns.
     pub anchor_monotonic_ns: u64,
-    /// ... and wall time, ns since 1970-01-01 UTC.
+    /// The same instant in wall time, ns since 1970-01-01 UTC.
     pub anchor_unix_ns: i64,
     /// Largest disagreement of the counter between two CPUs that was seen, ns; `null` for one CPU.
     pub cpu_offset_ns: Option<f64>,
 }
 
 /// One thing asked of the OS and its answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rung {
     /// `pin`, `fifo`, `lock_memory`, `rt_throttling`, `prefault`, ...
     pub name: String,
@@ -197,7 +198,7 @@ pub struct Rung {
 }
 
 /// The OS's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RungState {
     /// Asked for and given.
@@ -212,13 +213,13 @@ pub enum RungState {
 
 /// What went on beside the measurement: differences over the window from just before the first
 /// trace to just after the last, with everything between them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
     /// Length of the window, ns.
     pub window_ns: u64,
-    /// Load average over one minute, before and after.
+    /// Load average over one minute, before.
     pub load_1min_before: Option<f64>,
-    /// ... after.
+    /// Load average over one minute, after.
     pub load_1min_after: Option<f64>,
     /// Threads that could run, before (this measurement's own not among them).
     pub runnable_before: Option<u32>,
@@ -245,7 +246,7 @@ pub struct Conditions {
 }
 
 /// What is missing from the tables.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Losses {
     /// Detours, quanta or slots that did not fit into the buffer.
     pub records: u64,
@@ -254,9 +255,9 @@ pub struct Losses {
 }
 
 /// One table beside the manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableEntry {
-    /// Name as in [`crate::tables`].
+    /// Name of the table.
     pub name: String,
     /// File name inside the recording's folder.
     pub file: String,
