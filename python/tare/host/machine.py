@@ -282,9 +282,22 @@ class Machine:
         return found
 
     def running(self, *names: str) -> list[Process]:
-        """Return the processes whose command has one of these names (the kernel keeps 15 bytes)."""
+        """Return the processes whose command has one of these names (the kernel keeps 15 bytes).
+
+        Raises
+        ------
+        Unclear
+            If the processes of others are hidden.
+        """
         wanted = {name[:15] for name in names}
-        return [p for p in self.window.processes_after.values() if p.command in wanted]
+        return [p for p in self.all_processes().values() if p.command in wanted]
+
+    def all_processes(self) -> Mapping[int, Process]:
+        """Return the processes at the end of the window. Raises `Unclear` if some are hidden."""
+        found = self.window.processes_after
+        if 1 not in found:
+            raise Unclear("/proc", "hides the processes of others (hidepid)", _ASK_ROOT)
+        return found
 
     @cached_property
     def window(self) -> Window:
