@@ -7,6 +7,7 @@ never 0. Three significant digits unless said, because no measured figure here h
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 UNKNOWN = "unknown"
 
@@ -129,3 +130,14 @@ def frequency(hertz: float | None) -> str:
         if hertz >= bound:
             return f"{significant(hertz / (1e3 if unit == 'kHz' else bound))} {unit}"
     return f"{significant(hertz)} Hz"
+
+
+def cpu_list(cpus: Iterable[int]) -> str:
+    """Write CPU numbers as the kernel does: `0,2-5`; `none` for no CPU."""
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs) or "none"

@@ -104,7 +104,7 @@ def _half(
     data = pl.DataFrame({"position": position[chosen], column: value_ns[chosen] * factor})
     points = (
         alt.Chart(source())
-        .mark_circle(size=12, opacity=0.6, aria=False)
+        .mark_circle(size=12, fillOpacity=0.65, aria=False)
         .encode(
             x=alt.X(
                 "position:Q",

@@ -69,7 +69,9 @@ class Picture:
         """Return the specification with its data and colours, as any Vega-Lite tool reads it."""
         whole = fixed_width(self.spec, STATIC_WIDTH_PX)
         data = {"name": DATA_NAME, "values": self.csv(), "format": self.format()}
-        return {**whole, "data": data, "config": theme.config(mode)}
+        # Alone on a page of unknown colour, it brings its own paper.
+        paper = {"background": theme.INKS[mode]["paper"]}
+        return {**whole, "data": data, "config": theme.config(mode) | paper}
 
     def format(self) -> dict[str, Any]:
         """Return how Vega-Lite is to read the CSV: which columns are numbers."""

@@ -27,6 +27,7 @@ def trace_scatter(
     sources: Sequence[str] | None = None,
     *,
     limits: Sequence[axes.Limit] = (),
+    ends_s: tuple[float, float] | None = None,
     n: int | None = None,
     what: str = "detours",
     length_title: str = "detour length",
@@ -47,6 +48,8 @@ def trace_scatter(
         One of `tare.charts.theme.SOURCES` each; without them nothing is coloured.
     limits : sequence of Limit
         Lines across the picture.
+    ends_s : tuple of float, optional
+        First and last instant of the measurement; else those of the points.
     n : int, optional
         How many the arrays stand for, if they are thinned already; else k.
     what : str
@@ -72,7 +75,7 @@ def trace_scatter(
         data = data.with_columns(pl.Series("source", kinds, dtype=pl.String))
     ends = _ends(length_ns, limits)
     middle = float(np.median(length_ns)) if length_ns.size else ends[0]
-    layers = [_points(data, ends, length_title), *axes.limit_lines(limits, ends, middle)]
+    layers = [_points(data, ends, ends_s, length_title), *axes.limit_lines(limits, ends, middle)]
     return Picture(
         name=name,
         title=title,
@@ -95,10 +98,15 @@ def _ends(length_ns: NDArray[np.float64], limits: Sequence[axes.Limit]) -> list[
     return [low / (1.6 if marks else 1.0), high]
 
 
-def _points(data: pl.DataFrame, ends: Sequence[float], length_title: str) -> alt.Chart:
+def _points(
+    data: pl.DataFrame,
+    ends: Sequence[float],
+    ends_s: tuple[float, float] | None,
+    length_title: str,
+) -> alt.Chart:
     dense = data.height > 800
     mark = alt.Chart(source()).mark_circle(
-        size=14 if dense else 24, opacity=0.55 if dense else 0.8, clip=True, aria=False
+        size=14 if dense else 24, fillOpacity=0.6 if dense else 0.85, clip=True, aria=False
     )
     present = set(data["source"].unique()) if "source" in data.columns else set()
     kinds = [kind for kind in theme.SOURCES if kind in present]
@@ -110,7 +118,7 @@ def _points(data: pl.DataFrame, ends: Sequence[float], length_title: str) -> alt
             legend=alt.Legend(title="source", values=kinds),
         )
     points: alt.Chart = mark.encode(
-        x=axes.time_s(),
+        x=axes.time_s(ends=ends_s),
         y=axes.log_time("length_ns", length_title, ends),
         color=colour,
         tooltip=[
