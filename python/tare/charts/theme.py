@@ -88,6 +88,7 @@ def config(mode: Mode) -> dict[str, Any]:
         "title": {"color": ink["ink"], "fontSize": 13, "anchor": "start"},
         "range": {"category": palette, "heatmap": _RAMP[mode], "ramp": _RAMP[mode]},
         "point": {"color": palette[0]},
+        "circle": {"color": palette[0]},
         "line": {"color": palette[0], "strokeWidth": 2},
         "area": {"color": palette[0]},
         "rect": {"color": palette[0]},

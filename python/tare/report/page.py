@@ -65,7 +65,7 @@ def render(views: Sequence[View], *, command: str | None = None) -> str:
             sections=sections,
             unlike=_unlike(recordings),
             specs={
-                shown.id: {"spec": shown.picture.spec, "format": shown.picture.format()}
+                shown.id: {"spec": shown.picture.spec, "parse": shown.picture.format()["parse"]}
                 for section in sections
                 for shown in section["pictures"]
             },
