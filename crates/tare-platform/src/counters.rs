@@ -216,3 +216,66 @@ fn span(a: Option<[u64; 2]>, b: Option<[u64; 2]>) -> Option<[u64; 2]> {
         (one, other) => one.or(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn line(counts: &[(u32, u64)]) -> InterruptLine {
+        InterruptLine { name: None, counts: counts.iter().copied().collect() }
+    }
+
+    #[test]
+    fn a_counter_that_goes_backwards_or_is_missing_moved_by_an_unknown_amount() {
+        assert_eq!(difference(Some(7), Some(5)), Some(2));
+        assert_eq!(difference(Some(5), Some(7)), None);
+        assert_eq!(difference(None, Some(7)), None);
+        assert_eq!(difference(Some(7), None), None);
+    }
+
+    #[test]
+    fn a_cpu_that_comes_or_goes_has_a_row_of_unknowns() {
+        let times = CpuTimes { user_ns: Some(5), ..CpuTimes::default() };
+        let cpus = |cpus: &[u32]| Snapshot {
+            cpu_times: cpus.iter().map(|cpu| (*cpu, times)).collect(),
+            ..Snapshot::default()
+        };
+        let rows = cpus(&[0, 2]).since(&cpus(&[0, 1])).cpu_times;
+        let user: Vec<_> = rows.iter().map(|row| (row.cpu, row.times.user_ns)).collect();
+        assert_eq!(user, [(0, Some(0)), (1, None), (2, None)]);
+    }
+
+    #[test]
+    fn interrupt_lines_may_appear_shrink_or_stay() {
+        let lines = |lines: &[(&str, InterruptLine)]| Snapshot {
+            interrupt_lines: lines.iter().map(|(k, v)| ((*k).to_owned(), v.clone())).collect(),
+            ..Snapshot::default()
+        };
+        let before = lines(&[("24", line(&[(0, 5), (1, 5)])), ("25", line(&[(0, 9)]))]);
+        let after = lines(&[
+            ("24", line(&[(0, 5), (1, 8)])),
+            ("25", line(&[(0, 2)])),
+            ("26", line(&[(0, 4)])),
+        ]);
+        let rows = after.since(&before).interrupts;
+        let rows: Vec<_> = rows.iter().map(|row| (row.line.as_str(), row.cpu, row.count)).collect();
+        assert_eq!(rows, [("24", 1, 3), ("26", 0, 4)]);
+    }
+
+    #[test]
+    fn frequencies_of_both_ends_make_one_range() {
+        let at = |range| Snapshot { frequency_range_khz: range, ..Snapshot::default() };
+        let both = at(Some([900, 2000])).since(&at(Some([800, 1500])));
+        assert_eq!(both.conditions.frequency_range_khz, Some([800, 2000]));
+        let one = at(None).since(&at(Some([800, 1500])));
+        assert_eq!(one.conditions.frequency_range_khz, Some([800, 1500]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_difference_is_larger_than_the_later_reading(after: Option<u64>, before: Option<u64>) {
+            prop_assert!(difference(after, before) <= after);
+        }
+    }
+}

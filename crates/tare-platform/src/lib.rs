@@ -13,8 +13,10 @@
 
 mod answer;
 mod counters;
+mod cpuid;
 pub mod cpulist;
 pub mod fake;
+mod rows;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "macos", path = "macos/mod.rs")]

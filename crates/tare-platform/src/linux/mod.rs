@@ -3,10 +3,22 @@
 //! All reading goes through a [`Tree`], so that tests read a tree of fixtures; all parsers
 //! ([`stat`], [`interrupts`], [`cpuinfo`], ...) are pure functions on text.
 
+mod cgroup;
+mod cpuinfo;
+mod cpus;
+#[cfg(test)]
+mod fixture;
+mod host;
+mod interrupts;
+mod kernel;
+mod snapshot;
+mod stat;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod tree;
 
-use crate::{Answer, Platform, PlatformError, RtThrottle, Snapshot, ThreadUsage, cpulist};
+use crate::{Answer, Platform, PlatformError, RtThrottle, Snapshot, ThreadUsage, cpuid};
 use std::path::PathBuf;
 use tare_record::Host;
 use tree::Tree;
@@ -41,20 +53,17 @@ impl Default for Linux {
 
 impl Platform for Linux {
     fn host(&self) -> Host {
-        Host {
-            os: std::env::consts::OS.to_owned(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            ..Host::default()
-        }
+        let told = host::Told { timer_hz: thread::timer_hz(), hypervisor: cpuid::hypervisor() };
+        host::read(&self.tree, &told, &self.online_cpus().unwrap_or_default())
     }
 
     fn online_cpus(&self) -> Result<Vec<u32>, PlatformError> {
-        let path = "sys/devices/system/cpu/online";
-        let listed = self.tree.line(path).and_then(|line| cpulist::parse(&line));
-        listed.filter(|cpus| !cpus.is_empty()).or_else(|| self.allowed_cpus()).ok_or_else(|| {
+        cpus::online(&self.tree).or_else(|| self.allowed_cpus()).ok_or_else(|| {
             PlatformError::Untold {
                 what: "which CPUs are online".into(),
-                why: format!("/{path} holds no list, and sched_getaffinity(2) failed"),
+                why:
+                    "/sys/devices/system/cpu/online holds no list, and sched_getaffinity(2) failed"
+                        .into(),
             }
         })
     }
@@ -88,19 +97,23 @@ impl Platform for Linux {
     }
 
     fn memory_available_bytes(&self) -> Option<u64> {
-        None
+        let meminfo = self.tree.text("proc/meminfo").unwrap_or_default();
+        let machine = stat::field(&meminfo, "MemAvailable").map(|kib| kib.saturating_mul(1024));
+        let group = cgroup::memory_left_bytes(&self.tree);
+        machine.into_iter().chain(group).min()
     }
 
     fn monotonic_ns(&self) -> u64 {
-        thread::clock_ns(libc::CLOCK_MONOTONIC).map_or(0, |ns| ns.unsigned_abs())
+        let now = thread::clock_ns(libc::CLOCK_MONOTONIC);
+        now.and_then(|ns| u64::try_from(ns).ok()).expect("every Linux has CLOCK_MONOTONIC")
     }
 
     fn unix_ns(&self) -> i64 {
-        thread::clock_ns(libc::CLOCK_REALTIME).unwrap_or(0)
+        thread::clock_ns(libc::CLOCK_REALTIME).expect("every Linux has CLOCK_REALTIME")
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot { monotonic_ns: self.monotonic_ns(), ..Snapshot::default() }
+        snapshot::read(&self.tree, self.monotonic_ns(), thread::clock_ticks_hz())
     }
 
     fn rt_throttle(&self) -> Option<RtThrottle> {

@@ -16,8 +16,27 @@ pub(super) fn clock_ns(clock: libc::clockid_t) -> Option<i64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec to write to; the call keeps no pointer.
     let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    let seconds_ns = i64::from(time.tv_sec).checked_mul(1_000_000_000)?;
-    if status == 0 { seconds_ns.checked_add(i64::from(time.tv_nsec)) } else { None }
+    let seconds_ns = time.tv_sec.checked_mul(1_000_000_000)?;
+    if status == 0 { seconds_ns.checked_add(time.tv_nsec) } else { None }
+}
+
+/// The kernel's timer frequency: its coarse clocks advance once a tick and say so. `None` where
+/// their resolution is no tick, as under compatibility layers.
+pub(super) fn timer_hz() -> Option<u32> {
+    /// Linux can be built with ticks of 1/24 s to 1/1200 s (kernel/Kconfig.hz and the architectures').
+    const PLAUSIBLE_HZ: std::ops::RangeInclusive<u32> = 24..=1200;
+    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `step` is a valid timespec to write to; the call keeps no pointer.
+    let status = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut step) };
+    let step_ns = u32::try_from(step.tv_nsec).ok().filter(|ns| *ns > 0 && status == 0)?;
+    let hertz = (1_000_000_000 + step_ns / 2) / step_ns;
+    Some(hertz).filter(|hertz| step.tv_sec == 0 && PLAUSIBLE_HZ.contains(hertz))
+}
+
+/// Units of the times in /proc, a second.
+pub(super) fn clock_ticks_hz() -> Option<u32> {
+    // SAFETY: takes a number and touches no memory of ours.
+    u32::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|hertz| *hertz > 0)
 }
 
 /// CPUs of this process' affinity mask, which the cpuset bounds.

@@ -49,10 +49,4 @@ impl Tree {
     pub(super) fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
-
-    /// Last component of what the link at `path` points to.
-    pub(super) fn link_name(&self, path: &str) -> Option<String> {
-        let target = std::fs::read_link(self.root.join(path)).ok()?;
-        Some(target.file_name()?.to_str()?.to_owned())
-    }
 }
