@@ -26,7 +26,7 @@ from tare.host.window import Process, Window, parse_process, watched_paths
 _SYSTEMS: Final = {"linux": "linux", "darwin": "macos", "win32": "windows"}
 # A command that only lists something and has said nothing for this long has hung; seconds.
 _COMMAND_PATIENCE_S: Final = 5.0
-_ASK_ROOT: Final = "run as root: `sudo tare doctor`"
+_ASK_ROOT: Final = "run `tare doctor` as root"
 
 
 def run_command(argv: tuple[str, ...]) -> str:
