@@ -2,7 +2,7 @@
 
 Way of the data: measure -> recording -> infer -> *show*. A capability hands over `View`s
 (`view.py`); the report puts them on a page (`page.py`), adds the evidence that every recording
-carries (`evidence.py`) and writes files beside it (`export.py`). It knows no capability by name and
+carries (`evidence.py`) and writes files beside it (`files.py`). It knows no capability by name and
 computes nothing.
 """
 
