@@ -21,6 +21,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 import typer
 
@@ -33,8 +34,14 @@ _HELP = """Weigh an operating system: what it takes from a program, and what too
 `tare survey` is the place to begin: it weighs this machine in about a minute."""
 
 
-def build() -> typer.Typer:
-    """Put all verbs together."""
+def build() -> Any:
+    """Put all verbs together.
+
+    Returns
+    -------
+    click command
+        With `main`, `commands` and all that help, completion and the reference page are made from.
+    """
     app = typer.Typer(
         name="tare",
         help=_HELP,
@@ -48,7 +55,14 @@ def build() -> typer.Typer:
         verb = import_module(f"{__name__}.{found.name}")
         if hasattr(verb, "add"):
             verb.add(app)
-    return app
+    root: Any = typer.main.get_command(app)
+    above = typer.Context(root, info_name="tare", **root.context_settings)
+    for command in (root, *root.commands.values()):
+        for option in command.get_params(typer.Context(command, parent=above)):
+            # Help would say `--json <bool>`, as if a flag took a value.
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+    return root
 
 
 def _version(asked: bool) -> None:
@@ -77,9 +91,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     terminal = Terminal()
     try:
-        code = typer.main.get_command(build()).main(
-            args=list(arguments), prog_name="tare", standalone_mode=False
-        )
+        code = build().main(args=list(arguments), prog_name="tare", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         # `tare ... | head` has seen enough. What Python flushes at its end must not fail again.
