@@ -60,7 +60,7 @@ def check_shape(machine: Machine, number: int) -> None:
     json.dumps(view.to_json(diagnosis))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     changes=st.dictionaries(st.sampled_from(sorted(QUIET)), junk, max_size=12),
     later=st.dictionaries(st.sampled_from(["/proc/stat", "/proc/interrupts", "/proc/vmstat",
@@ -72,7 +72,7 @@ def test_no_content_of_a_file_crashes_a_check(changes, later, timers):
         check_shape(build(Path(root), changes, later=later, timers=timers), len(LINUX))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sets(st.sampled_from(sorted(QUIET))))
 def test_no_missing_file_crashes_a_check(gone):
     with tempfile.TemporaryDirectory() as root:
