@@ -44,6 +44,10 @@ class Limit:
     value_ns: float
 
 
+# A scale over no data has no ends, and Vega then writes NaN: an empty picture gets these.
+EMPTY_DOMAIN = [0.0, 1.0]
+
+
 def log_domain(low: float, high: float, room: float = 1.25) -> list[float]:
     """Return a log axis' ends with some room beyond the data.
 

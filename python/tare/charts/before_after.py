@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tare import units
-from tare.charts import thin
+from tare.charts import axes, thin
 from tare.charts.picture import Picture, layered, source
 
 
@@ -102,18 +102,19 @@ def _half(
     column, shown, factor = _unit(float(value_ns.max()) if value_ns.size else 1.0)
     chosen = thin.by_maximum(position, value_ns) if value_ns.size else np.empty(0, np.intp)
     data = pl.DataFrame({"position": position[chosen], column: value_ns[chosen] * factor})
+    domain: Any = alt.Undefined if value_ns.size else axes.EMPTY_DOMAIN
     points = (
         alt.Chart(source())
         .mark_circle(size=12, fillOpacity=0.65, aria=False)
         .encode(
             x=alt.X(
                 "position:Q",
-                scale=alt.Scale(nice=False, zero=False),
+                scale=alt.Scale(nice=False, zero=False, domain=domain),
                 axis=alt.Axis(title=position_title, grid=False, format="~s", tickCount=5),
             ),
             y=alt.Y(
                 f"{column}:Q",
-                scale=alt.Scale(zero=False, nice=True),
+                scale=alt.Scale(zero=False, nice=True, domain=domain),
                 axis=alt.Axis(title=f"length ({shown})", tickCount=5),
             ),
         )

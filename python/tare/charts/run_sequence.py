@@ -120,14 +120,15 @@ def _chart(
 ) -> dict[str, Any]:
     several = data["series"].n_unique() > 1
     colour = alt.Color("series:N", title=None) if several else alt.Undefined
+    domain: Any = alt.Undefined if data.height else axes.EMPTY_DOMAIN
     x = alt.X(
         "shown_at:Q",
-        scale=alt.Scale(nice=False, zero=False, padding=12),
+        scale=alt.Scale(nice=False, zero=False, padding=12, domain=domain),
         axis=alt.Axis(title=run_title, tickMinStep=1, format="d", grid=False),
     )
     y = alt.Y(
         f"{names['value']}:Q",
-        scale=alt.Scale(zero=False, nice=True),
+        scale=alt.Scale(zero=False, nice=True, domain=domain),
         axis=alt.Axis(
             title=value_title,
             tickCount=5,

@@ -67,6 +67,8 @@ def trace_scatter(
         An empty trace gives an empty frame with its lines, and says so.
     """
     total = time_s.size if n is None else n
+    if ends_s is None and not time_s.size:
+        ends_s = (axes.EMPTY_DOMAIN[0], axes.EMPTY_DOMAIN[1])
     chosen = thin.by_maximum(time_s, length_ns) if time_s.size else np.empty(0, np.intp)
     columns = {"time_s": time_s[chosen], "length_ns": length_ns[chosen]}
     kinds = None if sources is None else np.asarray(sources, dtype=str)[chosen]

@@ -46,7 +46,7 @@ def build() -> Any:
         name="tare",
         help=_HELP,
         no_args_is_help=True,
-        rich_markup_mode="markdown",
+        rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
