@@ -1,4 +1,4 @@
-"""The fully automatic cut-off: where does the floor's own tail end?
+"""The fully automatic cut-off: where the floor's own tail ends.
 
 Answers: the largest value that still belongs to undisturbed iterations, from the values alone,
 without a parameter that a person has to tune to the data. Does not answer which of the samples
@@ -17,8 +17,8 @@ far out, so that between floor and detours the survival curve S stays flat: the 
 steps follow.
 
 1. *Is there a gap?* For a place `a` in the tail, the rate up to `a` bounds from below the share of
-   samples beyond `a` that an IGFR floor alone would have by `b`. A binomial test asks whether as few as
-   observed is possible. No place fails it: no detours, everything stays.
+   samples beyond `a` that an IGFR floor alone would use up by `b`. A binomial test asks whether as
+   few as observed are possible. No place fails it: no detours, everything stays.
 2. *How far may the floor reach?* The same bound, run forward from every place left of the gap, and
    the least of them taken, bounds the number of floor samples above any value.
 3. *Where to cut?* Where the samples above, less twice that bound, are most: each detour kept costs
@@ -55,8 +55,8 @@ NEAREST = 4.0
 """Once there is a gap, the cut-off lies at least this many spreads from the median."""
 
 GAP_P = 1e-6
-"""Largest probability under which a gap is believed. About 10^4 pairs (a, b) are looked at, most of
-them nearly the same, and the bound is one-sided: no false gap in 10^3 quiet traces (oracle test)."""
+"""Largest probability at which a gap is believed. About 10^4 pairs are looked at, most nearly the
+same, and the bound is one-sided; an oracle test counts false gaps in quiet traces."""
 
 PER_OCTAVE = 8
 """Places looked at in each octave of the distance from the median."""

@@ -1,4 +1,4 @@
-"""Cut-offs: up to which value is a sample an inlier?
+"""Cut-offs: up to which value a sample is an inlier.
 
 Answers: the upper cut-off of one trace by every published rule, by the family that Rehn et al.
 swept by hand, and by the automatic rule; whether the rule is suited to these data; how much it
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tare import stats
 from tare.noise.automatic import find_floor_end
 from tare.noise.tally import Tally
 
@@ -42,6 +43,9 @@ ADJUSTED_LIMIT = 0.6
 
 REHN_PERCENTILE, REHN_RATIO = 0.95, 3.0
 """Rehn et al. 2014, equation 4."""
+
+LEAST_EXPONENT = -300.0
+"""Power of ten below which a chance is not told apart."""
 
 SWEEP_PERCENTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
 SWEEP_RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
@@ -175,7 +179,7 @@ def adjusted_boxplot(data: Data, medcouple: float | None = None) -> Cutoff:
     Hubert & Vandervieren 2008, equation 5; Brys, Hubert & Struyf 2004 (medcouple).
     """
     tally = as_tally(data)
-    mc = _medcouple(tally) if medcouple is None else medcouple
+    mc = stats.medcouple(tally) if medcouple is None else medcouple
     q1, q3 = tally.quantile([0.25, 0.75])
     exponent = ADJUSTED_RIGHT if mc >= 0 else ADJUSTED_LEFT
     fence = float(q3 + FENCE * math.exp(exponent * mc) * (q3 - q1))
@@ -185,13 +189,6 @@ def adjusted_boxplot(data: Data, medcouple: float | None = None) -> Cutoff:
     if abs(mc) > ADJUSTED_LIMIT:
         suited, why = False, f"medcouple {mc:.3f} is beyond ±{ADJUSTED_LIMIT}: the rule is unsuited"
     return _cutoff(tally, "adjusted-boxplot", fence, suited, why)
-
-
-def _medcouple(tally: Tally) -> float:
-    # Here, not at the top: the other rules work where the compiled kernels are not built.
-    from tare._native import medcouple_tally  # noqa: PLC0415
-
-    return float(medcouple_tally(tally.values, tally.counts.astype(np.uint64)))
 
 
 def family(data: Data, percentile: float, ratio: float, *, rule: str = "family") -> Cutoff:
@@ -272,8 +269,10 @@ def automatic(data: Data, step: float | None = None) -> Cutoff:
     if gap.value is None:
         why = "no gap between the floor and larger values: everything stays"
         return _cutoff(tally, "automatic", tally.maximum, True, why)
-    chance = (gap.log_p or 0.0) / math.log(10)
-    why = f"end of the floor's tail; a gap like this without detours has a chance of 1e{chance:.0f}"
+    # Beyond what a double can hold the logarithm is minus infinity.
+    exponent = max((gap.log_p or 0.0) / math.log(10), LEAST_EXPONENT)
+    most = "less than " if exponent == LEAST_EXPONENT else "about "
+    why = f"end of the floor's tail; without detours such a gap has a chance of {most}1e{exponent:.0f}"
     return _cutoff(tally, "automatic", gap.value, True, why)
 
 

@@ -1,4 +1,4 @@
-"""The noise fraction: how much of the elapsed time was taken from the program?
+"""The noise fraction: how much of the elapsed time was taken from the program.
 
 Answers: stolen time over elapsed time for each kind of loop, what was lost included, with an
 interval that allows for periodic and clumped detours; how long the longest detour of a window is
@@ -130,8 +130,8 @@ def stolen_per_block(start_ns: Floats, length_ns: Floats, elapsed_ns: float, blo
 def batch_means(block_means: Floats, confidence: float = 0.95) -> tuple[float, float, int]:
     """Interval of a mean over time from the means of successive equal blocks.
 
-    Blocks are joined two by two while neighbours are correlated, so that clumps and slow changes
-    widen the interval as they must.
+    Blocks are joined two by two while neighbours are correlated: clumps and slow changes widen the
+    interval as they must, and what comes like clockwork narrows it.
 
     Parameters
     ----------
@@ -149,14 +149,15 @@ def batch_means(block_means: Floats, confidence: float = 0.95) -> tuple[float, f
 
     References
     ----------
-    Law & Carson 1979; the correlation is tested as by von Neumann's ratio, one-sided at 5 %.
+    Law & Carson 1979; the correlation of neighbours is tested at 5 %, two-sided.
     """
     means = np.asarray(block_means, dtype=np.float64)
     while len(means) >= 2 * FEWEST_BLOCKS and _correlated(means):
         even = len(means) // 2 * 2
         means = means[:even].reshape(-1, 2).mean(axis=1)
     n = len(means)
-    half = float(student.ppf(0.5 + confidence / 2, n - 1)) * means.std(ddof=1) / math.sqrt(n)
+    error = float(means.std(ddof=1)) / math.sqrt(n)
+    half = float(student.ppf(0.5 + confidence / 2, n - 1)) * error
     centre = float(np.mean(block_means))
     return centre - half, centre + half, n
 
@@ -167,7 +168,8 @@ def _correlated(means: Floats) -> bool:
     if total == 0:
         return False
     first = float(np.dot(centred[1:], centred[:-1])) / total
-    return first > 1.645 / math.sqrt(len(means))
+    # Both ways: clumps make neighbours alike, a period that does not divide the block unlike.
+    return abs(first) > 1.96 / math.sqrt(len(means))
 
 
 def detour_fraction(
@@ -212,16 +214,16 @@ def detour_fraction(
         why = f"{len(start_ns)} detours are too few for an interval"
         return FractionEstimate(value, None, None, *base, None, "floor", why)
     blocks = stolen_per_block(start_ns, length_ns, elapsed_ns, MOST_BLOCKS)
-    why = None
+    note: str | None = None
     if lost_ns > 0:
         filled = float(start_ns[-1] + length_ns[-1])
         edges = np.linspace(0.0, elapsed_ns, MOST_BLOCKS + 1)
         blocks = blocks + lost_ns * np.diff(
             np.interp(edges, [min(filled, elapsed_ns * (1 - 1e-9)), elapsed_ns], [0.0, 1.0])
         )
-        why = "detours were lost: their sum is counted in, their places are not known"
+        note = "detours were lost: their sum is counted in, their places are not known"
     low, high, used = batch_means(blocks / (elapsed_ns / MOST_BLOCKS), confidence)
-    return FractionEstimate(value, max(0.0, low), min(1.0, high), *base, used, "floor", why)
+    return FractionEstimate(value, max(0.0, low), min(1.0, high), *base, used, "floor", note)
 
 
 def _need_time(elapsed_ns: float) -> None:

@@ -1,8 +1,8 @@
-"""Periods of the detours: which of them come like clockwork, and what is left when they are named?
+"""Periods of the detours: which of them come like clockwork, and what is left.
 
 Answers: period, phase, jitter, lengths and share of the elapsed time of each periodic family
 (kernel tick, host tick, a thread that wakes every 50 ms), found against chance with a stated false
-alarm; what remains. Does not say which code runs in a family: a period is only a hint at its source.
+alarm; what remains. Does not say which code runs in a family: a period is only a hint.
 
 Place on the way of the data: inference; starts and lengths in ns in, frozen dataclasses out.
 
@@ -225,16 +225,23 @@ def find_periods(
     drafts, left = _take_out(start, length, search)
     before = search.power(np.ones(n))
     families = [
-        _describe(draft, start, length, observed, search, before, timer_hz, virtual)
+        _describe(
+            draft,
+            start,
+            length,
+            observed_ns=observed,
+            name=name_period(draft.frequency * 1e9, timer_hz, virtual),
+            harmonics=search.harmonics(before, draft.frequency),
+        )
         for draft in drafts
     ]
     families.sort(key=lambda family: -family.share)
     spectrum = Spectrum(
         search.frequency * 1e9, before, search.power(left), search.level(), float(search.trials)
     )
-    why = None
+    note: str | None = None
     if not search.inside.all():
-        why = f"lines were looked for in the middle {SEARCHED_NS * 1e-9:.0f} s of the trace"
+        note = f"lines were looked for in the middle {SEARCHED_NS * 1e-9:.0f} s of the trace"
     return Periods(
         tuple(families),
         n,
@@ -243,7 +250,7 @@ def find_periods(
         float(np.dot(left, length)) / observed,
         observed,
         spectrum,
-        why,
+        note,
     )
 
 
@@ -266,7 +273,10 @@ def _take_out(start: Floats, length: Floats, search: LineSearch) -> tuple[list[_
         line = search.strongest(left)
         if line is None:
             break
-        fit = fit_family(start, length, left, line.frequency, line.band_ns, search.searched)
+        fit = fit_family(
+            start, length, left,
+            frequency=line.frequency, band_ns=line.band_ns, searched=search.searched,
+        )  # fmt: skip
         taken = left * fit.member
         if taken.sum() < FEWEST_EVENTS / 2:
             break
@@ -303,11 +313,10 @@ def _describe(
     draft: _Draft,
     start: Floats,
     length: Floats,
-    observed: float,
-    search: LineSearch,
-    before: Floats,
-    timer_hz: float | None,
-    virtual: bool,
+    *,
+    observed_ns: float,
+    name: str,
+    harmonics: tuple[int, ...],
 ) -> PeriodFamily:
     """Sum up the detours that were taken out as one family."""
     period = 1 / draft.frequency
@@ -320,17 +329,16 @@ def _describe(
     members = np.flatnonzero(taken > 0.5)
     of = length[members] if len(members) else length[taken > 0]
     median, p95 = np.quantile(of, [0.5, 0.95])
-    hertz = draft.frequency * 1e9
     return PeriodFamily(
-        name=name_period(hertz, timer_hz, virtual),
+        name=name,
         period_ns=period,
         period_error_ns=draft.frequency_error * period**2,
-        frequency_hz=hertz,
+        frequency_hz=draft.frequency * 1e9,
         phase_ns=float((draft.phase + shift) % 1.0) * period,
         jitter_ns=jitter * period,
         events=events,
-        present_share=events * period / observed,
-        share=stolen / observed,
+        present_share=events * period / observed_ns,
+        share=stolen / observed_ns,
         length_mean_ns=stolen / events,
         length_median_ns=float(median),
         length_p95_ns=float(p95),
@@ -338,7 +346,7 @@ def _describe(
         power=draft.line.power,
         false_alarm=draft.line.false_alarm,
         band_ns=draft.line.band_ns,
-        harmonics=search.harmonics(before, draft.frequency),
+        harmonics=harmonics,
         members=members,
     )
 

@@ -1,4 +1,4 @@
-"""Which detours belong to a period that was found, and what exactly is that period?
+"""Which detours belong to a period that was found, and what exactly that period is.
 
 Answers: the probability of each detour to be one of the family, from its place within the period
 and its length; the period, phase and jitter fitted to exact times. Does not find periods
@@ -119,7 +119,7 @@ def _density(distance: Floats, spread: float) -> Floats:
 
 
 def _parts(band: NDArray[np.int64], member: Floats, weight: Floats) -> Floats:
-    """Family's part among the detours of each band, neighbouring bands lending half their weight."""
+    """Family's part among the detours of each band; neighbours lend half their weight."""
     bands = int(band.max()) + 1
     inside = np.bincount(band, weights=member * weight, minlength=bands)
     whole = np.bincount(band, weights=weight, minlength=bands)
@@ -215,6 +215,7 @@ def fit_family(
     start: Floats,
     length: Floats,
     weight: Floats,
+    *,
     frequency: float,
     band_ns: tuple[float, float],
     searched: tuple[float, float],

@@ -347,7 +347,7 @@ def _stolen_per_interval(edges_own_ns: Floats, detours: Detours) -> tuple[Bools,
     where = np.searchsorted(edges_own_ns, detours.start_ns - before, side="right") - 1
     inside = (where >= 0) & (where < n)
     stolen = np.bincount(where[inside], weights=detours.length_ns[inside], minlength=n)
-    return np.bincount(where[inside], minlength=n) > 0, stolen
+    return np.bincount(where[inside], minlength=n) > 0, stolen.astype(np.float64)
 
 
 def simulate_timestamps(
@@ -405,21 +405,18 @@ def _detours_for_own_time(
 
 
 def simulate_selfish(
-    floor_ns: float,
-    threshold_ns: float,
     families: Sequence[Family],
     duration_ns: float,
     counter: Counter,
     rng: np.random.Generator,
+    *,
+    floor_ns: float,
+    threshold_ns: float,
 ) -> Simulated:
     """Simulate the selfish loop without making its undisturbed iterations: hours cost nothing.
 
     Parameters
     ----------
-    floor_ns : float
-        Length of one undisturbed iteration, ns.
-    threshold_ns : float
-        Smallest gap that is kept, ns.
     families : sequence of Periodic, Random or Bursts
         What disturbs.
     duration_ns : float
@@ -428,6 +425,10 @@ def simulate_selfish(
         What is read.
     rng : numpy.random.Generator
         Source of every draw.
+    floor_ns : float
+        Length of one undisturbed iteration, ns.
+    threshold_ns : float
+        Smallest gap that is kept, ns.
 
     Returns
     -------
@@ -456,29 +457,30 @@ def simulate_selfish(
 
 
 def simulate_ftq(
-    unit_ns: float,
-    slot_ns: float,
-    slots: int,
     families: Sequence[Family],
+    slots: int,
     counter: Counter,
     rng: np.random.Generator,
+    *,
+    slot_ns: float,
+    unit_ns: float,
 ) -> Simulated:
     """Simulate FTQ: work units finished in each slot of an absolute grid.
 
     Parameters
     ----------
-    unit_ns : float
-        Length of one undisturbed work unit, ns.
-    slot_ns : float
-        Length of a slot, ns; many units long.
-    slots : int
-        How many.
     families : sequence of Periodic, Random or Bursts
         What disturbs.
+    slots : int
+        How many.
     counter : Counter
         What is read.
     rng : numpy.random.Generator
         Source of every draw.
+    slot_ns : float
+        Length of a slot, ns; many units long.
+    unit_ns : float
+        Length of one undisturbed work unit, ns.
 
     Returns
     -------
@@ -539,7 +541,7 @@ def simulate_collective(
     Petrini, Kerbyson & Pakin 2003, SC'03; Hoefler et al. 2010.
     """
     longest = np.zeros(steps)
-    edges = np.arange(steps + 1) * step_ns
+    edges = np.arange(steps + 1, dtype=np.float64) * step_ns
     for _ in range(processes):
         detours = _detours_for_own_time(families, float(edges[-1]), rng)
         _, stolen = _stolen_per_interval(edges, detours)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class LineSearch:
         Without the second condition, a long periodic detour would punch periodic holes into what
         is otherwise chance, and the holes would show as lines of their own.
         """
-        edges = np.arange(self._bins + 1) * self._width
+        edges = np.arange(self._bins + 1, dtype=np.float64) * self._width
         observed = _covered(edges, self._windows[:, 0], np.diff(self._windows, axis=1)[:, 0])
         taken = _covered(edges, self._start, self._length) if len(self._start) else 0.0
         return np.maximum(observed - taken, 0.0) / self._width
@@ -151,7 +152,7 @@ class LineSearch:
 
     @property
     def empty(self) -> bool:
-        """Is there nothing to search: too few detours or too short a time?"""
+        """Nothing to search: too few detours, or too short a time."""
         return len(self._start) < FEWEST_EVENTS or self._to <= self._from
 
     def level(self) -> float:
@@ -285,7 +286,7 @@ def _covered(edges: Floats, start: Floats, length: Floats) -> Floats:
     knots = np.maximum.accumulate(np.stack([start, start + length], axis=1).ravel())
     until = np.cumsum(length)
     covered = np.stack([until - length, until], axis=1).ravel()
-    return np.diff(np.interp(edges, knots, covered, left=0.0))
+    return np.asarray(np.diff(np.interp(edges, knots, covered, left=0.0)))
 
 
 def _local_level(power: Floats) -> Floats:
@@ -298,7 +299,7 @@ def _local_level(power: Floats) -> Floats:
     if len(edges) > 2 and edges[-1] - edges[-2] < width // 2:
         edges.pop(-2)
     middles, levels = [], []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         middles.append((low + high - 1) / 2)
         levels.append(float(np.median(power[low:high])) / math.log(2))
     level = np.interp(np.arange(len(power)), middles, levels)

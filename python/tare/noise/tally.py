@@ -15,6 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tare.stats import quantile
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -110,12 +112,7 @@ class Tally:
         Hyndman & Fan 1996, "Sample quantiles in statistical packages", The American Statistician
         50(4), definition 7.
         """
-        place = np.asarray(p, dtype=np.float64) * (self.n - 1)
-        below = np.floor(place).astype(np.int64)
-        above = np.minimum(below + 1, self.n - 1)
-        low = self.values[np.searchsorted(self._cumulative, below, side="right")]
-        high = self.values[np.searchsorted(self._cumulative, above, side="right")]
-        return np.asarray(low + (high - low) * (place - below))
+        return np.asarray(quantile(self, p))
 
     def above(self, value: float) -> int:
         """Count the samples larger than a value."""
