@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -199,6 +200,8 @@ def test_disturbs_with_its_command(look: Look, name, changes, command, more):
         assert finding.advice
     else:
         assert command in str(finding.mend)
+    for text in filter(None, (finding.mend, finding.undo)):
+        subprocess.run(["sh", "-n", "-c", text], check=True)  # noqa: S607 - parsed, not run
 
 
 @pytest.mark.parametrize(
