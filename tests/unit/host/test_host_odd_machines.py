@@ -20,7 +20,7 @@ from tare.host.machine import run_command
 LINUX = tuple(check for check in ALL if check.system == "linux")
 # What gVisor shows: no /sys/devices, no /proc/interrupts, times of zero, few knobs.
 GVISOR: dict[str, Content] = {
-    "/proc/version": "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016\n",
+    "/proc/version": "Linux version 4.19.0-gvisor #1 SMP Sun Jan 10 15:06:54 PST 2016\n",
     "/proc/stat": "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n",
     "/proc/cpuinfo": "processor : 0\nflags : fpu tsc hypervisor\n",
     "/proc/loadavg": "0.00 0.00 0.00 0/0 0\n",
@@ -28,7 +28,7 @@ GVISOR: dict[str, Content] = {
     "/proc/self/status": "Name:\ttare\nTracerPid:\t0\nCapEff:\t00000000a80405fb\n",
     "/proc/self/stat": stat_line(2, "tare"),
     "/proc/1/stat": stat_line(1, "init", parent=0),
-    "/proc/sys/kernel/osrelease": "4.4.0\n",
+    "/proc/sys/kernel/osrelease": "4.19.0-gvisor\n",
     "/proc/cmdline": "BOOT_IMAGE=/vmlinuz\n",
     "/sys/kernel/empty": None,
 }

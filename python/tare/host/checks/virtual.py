@@ -28,8 +28,9 @@ from tare.host.machine import Machine
 
 # Files that a container runtime leaves in the container's root.
 _CONTAINER_MARKS: Final = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
-# What gVisor's own kernel calls itself (pkg/sentry/kernel/version.go), on every release.
-_GVISOR_VERSION: Final = "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016"
+# The build date that gVisor's own kernel gives in every release, whatever version it claims (4.4.0,
+# 4.19.0-gvisor).
+_GVISOR_BUILD: Final = "#1 SMP Sun Jan 10 15:06:54 PST 2016"
 # Steal below this share of the window is one or two ticks of rounding.
 _MUCH_STEAL: Final = 0.005
 
@@ -71,9 +72,9 @@ def steal(machine: Machine) -> Verdict:
 def container(machine: Machine) -> Verdict:
     """See whether this is a container or a sandbox."""
     version = machine.value("/proc/version")
-    if version.value.startswith(_GVISOR_VERSION):
+    if _GVISOR_BUILD in version.value:
         return disturbs(
-            Evidence(version.source, "the version of gVisor's kernel"),
+            Evidence(version.source, "the build that gVisor's kernel claims to be"),
             advice="gVisor serves system calls itself; measure outside, unless you weigh gVisor",
         )
     marks = [path for path in _CONTAINER_MARKS if machine.exists(path)]
