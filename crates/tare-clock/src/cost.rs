@@ -28,6 +28,11 @@ fn raw_block<C: Counter>(counter: &C) -> u64 {
     counter.read().wrapping_sub(first)
 }
 
+/// Ticks of one raw reading, mean of one block: to set beside another block in the same run.
+pub fn raw_block_ticks_per_read<C: Counter>(counter: &C) -> f64 {
+    raw_block(counter) as f64 / READINGS as f64
+}
+
 /// Measure the cost of a raw reading in `blocks` blocks (at least one), after one that warms up.
 #[must_use]
 pub fn read_cost<C: Counter>(counter: &C, blocks: usize) -> ReadCost {

@@ -16,7 +16,7 @@ mod step;
 #[doc(hidden)]
 pub mod unroll;
 
-pub use cost::{ReadCost, read_cost};
+pub use cost::{ReadCost, raw_block_ticks_per_read, read_cost};
 #[cfg(target_arch = "aarch64")]
 pub use counter::Cntvct;
 #[cfg(target_arch = "x86_64")]
