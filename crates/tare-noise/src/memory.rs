@@ -103,7 +103,7 @@ mod tests {
                     "aligned4096" => assert_eq!(size % 4096, 0, "{size}"),
                     _ => assert!(is_prime(size), "{size}"),
                 }
-                assert_eq!(size > 128 << 10, scale == "large", "{size}");
+                assert_eq!(size >= 128 << 10, scale == "large", "{size}");
             }
         }
     }
