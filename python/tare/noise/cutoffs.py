@@ -272,7 +272,7 @@ def automatic(data: Data, step: float | None = None) -> Cutoff:
     # Beyond what a double can hold the logarithm is minus infinity.
     exponent = max((gap.log_p or 0.0) / math.log(10), LEAST_EXPONENT)
     most = "less than " if exponent == LEAST_EXPONENT else "about "
-    why = f"end of the floor's tail; without detours such a gap has a chance of {most}1e{exponent:.0f}"
+    why = f"end of the floor's tail; such a gap without detours: {most}1e{exponent:.0f}"
     return _cutoff(tally, "automatic", gap.value, True, why)
 
 

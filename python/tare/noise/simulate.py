@@ -88,6 +88,13 @@ class Binned:
         drawn: Floats = np.exp(edges[bins] + rng.random(n) * np.diff(edges)[bins])
         return drawn
 
+    def mean(self) -> float:
+        """Mean length of what is drawn, ns."""
+        edges = np.asarray(self.edges_ns, dtype=np.float64)
+        # A density of 1/x between a and b has the mean (b - a) / ln(b / a).
+        means = np.diff(edges) / np.diff(np.log(edges))
+        return float(np.average(means, weights=np.asarray(self.counts, dtype=np.float64)))
+
 
 @dataclass(frozen=True)
 class Periodic:
