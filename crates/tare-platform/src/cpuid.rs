@@ -2,6 +2,7 @@
 //! for programs: everything is `None` there.
 
 /// What CPUID says about a hypervisor.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86 CPUs say it"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hypervisor {
     /// The CPU does not claim to have one.
@@ -52,19 +53,6 @@ pub(crate) fn hypervisor() -> Option<Hypervisor> {
     Some(Hypervisor::Present(text(&[ebx, ecx, edx])))
 }
 
-/// The CPU's brand string (CPUID leaves 0x8000_0002 to 0x8000_0004).
-#[cfg(target_arch = "x86_64")]
-#[cfg_attr(target_os = "linux", allow(dead_code, reason = "/proc/cpuinfo has it"))]
-pub(crate) fn brand() -> Option<String> {
-    const HIGHEST_EXTENDED: u32 = 0x8000_0000;
-    const BRAND: std::ops::RangeInclusive<u32> = 0x8000_0002..=0x8000_0004;
-    if leaf(HIGHEST_EXTENDED)[0] < *BRAND.end() {
-        return None;
-    }
-    let brand = text(&BRAND.flat_map(leaf).collect::<Vec<_>>());
-    Some(brand.trim().to_owned()).filter(|brand| !brand.is_empty())
-}
-
 /// EAX, EBX, ECX and EDX of one leaf.
 #[cfg(target_arch = "x86_64")]
 #[allow(unused_unsafe, reason = "safe to call since Rust 1.93, unsafe in the oldest supported")]
@@ -87,13 +75,6 @@ pub(crate) fn hypervisor() -> Option<Hypervisor> {
     None
 }
 
-/// This CPU has no CPUID.
-#[cfg(not(target_arch = "x86_64"))]
-#[allow(dead_code, reason = "used by the systems that have no other way")]
-pub(crate) fn brand() -> Option<String> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +93,5 @@ mod tests {
     #[test]
     fn this_cpu_answers() {
         assert!(hypervisor().is_some());
-        assert!(brand().is_none_or(|brand| brand.bytes().all(|byte| byte >= b' ')));
     }
 }

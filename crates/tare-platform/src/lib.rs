@@ -13,10 +13,15 @@
 
 mod answer;
 mod counters;
+#[cfg(not(target_os = "freebsd"))]
 mod cpuid;
 pub mod cpulist;
 pub mod fake;
 mod rows;
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+mod sysctl;
+#[cfg(unix)]
+mod unix;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "macos", path = "macos/mod.rs")]

@@ -18,7 +18,7 @@ mod tests;
 mod thread;
 mod tree;
 
-use crate::{Answer, Platform, PlatformError, RtThrottle, Snapshot, ThreadUsage, cpuid};
+use crate::{Answer, Platform, PlatformError, RtThrottle, Snapshot, ThreadUsage, cpuid, unix};
 use std::path::PathBuf;
 use tare_record::Host;
 use tree::Tree;
@@ -85,7 +85,7 @@ impl Platform for Linux {
     }
 
     fn lock_memory(&self) -> Answer {
-        thread::lock_memory()
+        unix::lock_memory()
     }
 
     fn current_cpu(&self) -> Option<u32> {
@@ -93,7 +93,7 @@ impl Platform for Linux {
     }
 
     fn thread_usage(&self) -> ThreadUsage {
-        thread::usage()
+        unix::thread_usage()
     }
 
     fn memory_available_bytes(&self) -> Option<u64> {
@@ -104,12 +104,12 @@ impl Platform for Linux {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        let now = thread::clock_ns(libc::CLOCK_MONOTONIC);
+        let now = unix::clock_ns(libc::CLOCK_MONOTONIC);
         now.and_then(|ns| u64::try_from(ns).ok()).expect("every Linux has CLOCK_MONOTONIC")
     }
 
     fn unix_ns(&self) -> i64 {
-        thread::clock_ns(libc::CLOCK_REALTIME).expect("every Linux has CLOCK_REALTIME")
+        unix::clock_ns(libc::CLOCK_REALTIME).expect("every Linux has CLOCK_REALTIME")
     }
 
     fn snapshot(&self) -> Snapshot {

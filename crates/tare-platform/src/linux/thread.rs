@@ -1,7 +1,7 @@
 //! System calls about the calling thread and this process: each answer is read back where the
 //! kernel lets it be, because some compatibility layers say yes and do nothing.
 
-use crate::{Answer, ThreadUsage, cpulist};
+use crate::{Answer, cpulist, unix};
 use std::io::Error;
 
 /// Bits in one word of a CPU mask.
@@ -10,15 +10,6 @@ const WORD_BITS: usize = u64::BITS as usize;
 /// Words of a mask that holds every CPU number of [`cpulist::MAX_CPU`]; the kernel asks for one at
 /// least as long as its own, up to 8192 CPUs (CONFIG_NR_CPUS), and takes longer ones.
 const MASK_WORDS: usize = (cpulist::MAX_CPU as usize + 1) / WORD_BITS;
-
-/// Reading of one of the kernel's clocks, ns.
-pub(super) fn clock_ns(clock: libc::clockid_t) -> Option<i64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec to write to; the call keeps no pointer.
-    let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    let seconds_ns = time.tv_sec.checked_mul(1_000_000_000)?;
-    if status == 0 { seconds_ns.checked_add(time.tv_nsec) } else { None }
-}
 
 /// The kernel's timer frequency: its coarse clocks advance once a tick and say so. `None` where
 /// their resolution is no tick, as under compatibility layers.
@@ -99,7 +90,8 @@ pub(super) fn set_fifo(priority: u8) -> Answer {
             Answer::Refused(format!(
                 "needs root, CAP_SYS_NICE or `ulimit -r {priority}` (now {}); a real-time share of 0 in \
                  this thread's cgroup refuses too",
-                rtprio_limit().map_or_else(|| "unknown".into(), |limit| limit.to_string()),
+                unix::soft_limit(libc::RLIMIT_RTPRIO)
+                    .map_or_else(|| "unknown".into(), |limit| limit.to_string()),
             ))
         }
         Err(failure) => Answer::Refused(format!("SCHED_FIFO {priority}: {failure}")),
@@ -143,56 +135,4 @@ fn set_scheduler(policy: libc::c_int, priority: libc::c_int) -> Result<(), Failu
 #[repr(C)]
 struct SchedParam {
     priority: libc::c_int,
-}
-
-fn rtprio_limit() -> Option<u64> {
-    soft_limit(libc::RLIMIT_RTPRIO)
-}
-
-#[cfg(target_env = "gnu")]
-type LimitKind = libc::__rlimit_resource_t;
-#[cfg(not(target_env = "gnu"))]
-type LimitKind = libc::c_int;
-
-fn soft_limit(kind: LimitKind) -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid rlimit to write to; the call keeps no pointer.
-    let status = unsafe { libc::getrlimit(kind, &raw mut limit) };
-    (status == 0).then_some(limit.rlim_cur)
-}
-
-/// All pages of this process, now and later.
-pub(super) fn lock_memory() -> Answer {
-    // SAFETY: takes flags only.
-    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
-        return Answer::Granted("all pages, now and later (mlockall)".into());
-    }
-    let error = Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::EPERM | libc::ENOMEM | libc::EAGAIN) => Answer::Refused(format!(
-            "needs root, CAP_IPC_LOCK or `ulimit -l unlimited` (now {}): {error}",
-            match soft_limit(libc::RLIMIT_MEMLOCK) {
-                Some(libc::RLIM_INFINITY) => "unlimited".into(),
-                Some(bytes) => format!("{} KiB", bytes / 1024),
-                None => "unknown".into(),
-            }
-        )),
-        _ => Answer::Refused(format!("mlockall(2) failed: {error}")),
-    }
-}
-
-/// Faults, switches and CPU time of this thread (getrusage(2) RUSAGE_THREAD, since Linux 2.6.26).
-pub(super) fn usage() -> ThreadUsage {
-    // SAFETY: an rusage is plain integers, for which all zeros is a value.
-    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `used` is a valid rusage to write to; the call keeps no pointer.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut used) };
-    let told = |count: libc::c_long| u64::try_from(count).ok().filter(|_| status == 0);
-    ThreadUsage {
-        page_faults_minor: told(used.ru_minflt),
-        page_faults_major: told(used.ru_majflt),
-        switches_voluntary: told(used.ru_nvcsw),
-        switches_involuntary: told(used.ru_nivcsw),
-        cpu_time_ns: clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).and_then(|ns| u64::try_from(ns).ok()),
-    }
 }
