@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from tare import units
+from tare.charts import theme
 
 # The unit stands at every label: a log axis from 10 ns to 1 s has no single good unit.
 TIME_LABEL = (
@@ -46,6 +47,46 @@ class Limit:
 
 # A scale over no data has no ends, and Vega then writes NaN: an empty picture gets these.
 EMPTY_DOMAIN = [0.0, 1.0]
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What colours mean.
+
+    Attributes
+    ----------
+    title : str
+        Of the legend.
+    names : sequence of str
+        In the order of the palette, at most seven.
+    """
+
+    title: str
+    names: Sequence[str]
+
+
+SOURCES = Kinds("source", theme.SOURCES)
+
+
+def colour(kinds: Kinds, present: Iterable[str]) -> Any:
+    """Return the colours of the column `source`: fixed by name, shown if there is a choice.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        What they mean.
+    present : iterable of str
+        Which of them are drawn.
+    """
+    held = set(present)
+    shown = [name for name in kinds.names if name in held]
+    if len(shown) < 2:
+        return alt.Undefined
+    return alt.Color(
+        "source:N",
+        scale=alt.Scale(domain=list(kinds.names)),
+        legend=alt.Legend(title=kinds.title, values=shown),
+    )
 
 
 def log_domain(low: float, high: float, room: float = 1.25) -> list[float]:

@@ -129,4 +129,4 @@ def _half(
 def _unit(largest_ns: float) -> tuple[str, str, float]:
     if largest_ns >= 1e7:
         return "value_ms", "ms", 1e-6
-    return ("value_us", "µs", 1e-3) if largest_ns >= 1e4 else ("value_ns", "ns", 1.0)
+    return ("value_us", "µs", 1e-3) if largest_ns >= 1e3 else ("value_ns", "ns", 1.0)

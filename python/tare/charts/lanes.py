@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tare import units
-from tare.charts import axes, theme, thin
+from tare.charts import axes, thin
 from tare.charts.picture import Picture, layered, source
 
 MOST_BARS = 4000
@@ -36,7 +36,7 @@ class Lane:
     length_ns : float64[k]
         Positive.
     sources : sequence of str[k] or None
-        Of `tare.charts.theme.SOURCES`.
+        Of the names of `kinds`.
     not_measured_s : sequence of (float, float)
         Spans in which nothing was kept.
     """
@@ -54,6 +54,7 @@ def lanes(
     of: Sequence[Lane],
     ends_s: tuple[float, float],
     *,
+    kinds: axes.Kinds = axes.SOURCES,
     caption: str | None = None,
 ) -> Picture:
     """Draw the detours of all CPUs on one axis of time.
@@ -66,6 +67,8 @@ def lanes(
         In the order from top to bottom.
     ends_s : tuple of float
         First and last instant of the measurement.
+    kinds : Kinds
+        What the colours mean.
     caption : str, optional
         One line under the picture.
 
@@ -90,7 +93,7 @@ def lanes(
     return Picture(
         name=name,
         title=title,
-        spec=_chart(data, [lane.cpu for lane in of], ends_s),
+        spec=_chart(data, [lane.cpu for lane in of], ends_s, kinds),
         data=data,
         alt=f"{title}. {_taken(of, ends_s)}",
         n=f"{units.count(total)} detours",
@@ -155,7 +158,9 @@ def _taken(of: Sequence[Lane], ends_s: tuple[float, float]) -> str:
     return "; ".join(words) + "."
 
 
-def _chart(data: pl.DataFrame, cpus: list[int], ends_s: tuple[float, float]) -> dict[str, Any]:
+def _chart(
+    data: pl.DataFrame, cpus: list[int], ends_s: tuple[float, float], kinds: axes.Kinds
+) -> dict[str, Any]:
     base = alt.Chart(source())
     x = axes.time_s("from_s:Q", ends_s)
     last = len(cpus) - 1
@@ -172,13 +177,7 @@ def _chart(data: pl.DataFrame, cpus: list[int], ends_s: tuple[float, float]) -> 
             grid=True,
         ),
     )
-    present = set(data["source"].unique()) - {"not measured"}
-    kinds = [kind for kind in theme.SOURCES if kind in present]
-    colour = alt.Color(
-        "source:N",
-        scale=alt.Scale(domain=list(theme.SOURCES)),
-        legend=alt.Legend(title="source", values=kinds) if len(kinds) > 1 else None,
-    )
+    colour = axes.colour(kinds, data["source"].unique())
     bars = (
         base.transform_filter("datum.source !== 'not measured'")
         .mark_rect(strokeWidth=0.7, clip=True, aria=False)
@@ -188,12 +187,12 @@ def _chart(data: pl.DataFrame, cpus: list[int], ends_s: tuple[float, float]) -> 
             y=y,
             y2="top:Q",
             color=colour,
-            stroke=colour.legend(None),
+            stroke=colour,
             tooltip=[
                 alt.Tooltip("cpu:N", title="CPU"),
                 alt.Tooltip("from_s:Q", title="start (s)", format=".6f"),
                 alt.Tooltip("length_ns:Q", title="length (ns)", format=",.4~r"),
-                alt.Tooltip("source:N"),
+                alt.Tooltip("source:N", title=kinds.title),
             ],
         )
     )

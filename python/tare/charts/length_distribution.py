@@ -133,7 +133,7 @@ def _chart(
         .transform_calculate(shown="max(datum.count, 0.8)")
         .mark_area(
             interpolate="step-after",
-            fillOpacity=0.08 if several else 0.2,
+            fillOpacity=0.0 if several else 0.2,
             line={"strokeWidth": 1.8},
             clip=True,
             aria=False,

@@ -7,7 +7,6 @@ source), clouds (load) and lone high points (the tail).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -15,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tare import units
-from tare.charts import axes, theme, thin
+from tare.charts import axes, thin
 from tare.charts.picture import Picture, layered, source
 
 
@@ -31,6 +30,7 @@ def trace_scatter(
     n: int | None = None,
     what: str = "detours",
     length_title: str = "detour length",
+    kinds: axes.Kinds = axes.SOURCES,
     caption: str | None = None,
     half: bool = False,
 ) -> Picture:
@@ -45,7 +45,7 @@ def trace_scatter(
     length_ns : float64[k]
         Positive.
     sources : sequence of str[k], optional
-        One of `tare.charts.theme.SOURCES` each; without them nothing is coloured.
+        One of `kinds.names` each; without them nothing is coloured.
     limits : sequence of Limit
         Lines across the picture.
     ends_s : tuple of float, optional
@@ -56,6 +56,8 @@ def trace_scatter(
         What the points are, in the plural.
     length_title : str
         Title of the y axis.
+    kinds : Kinds
+        What the colours mean.
     caption : str, optional
         One line under the picture.
     half : bool
@@ -71,13 +73,16 @@ def trace_scatter(
         ends_s = (axes.EMPTY_DOMAIN[0], axes.EMPTY_DOMAIN[1])
     chosen = thin.by_maximum(time_s, length_ns) if time_s.size else np.empty(0, np.intp)
     columns = {"time_s": time_s[chosen], "length_ns": length_ns[chosen]}
-    kinds = None if sources is None else np.asarray(sources, dtype=str)[chosen]
     data = pl.DataFrame(columns)
-    if kinds is not None:
-        data = data.with_columns(pl.Series("source", kinds, dtype=pl.String))
+    if sources is not None:
+        told = np.asarray(sources, dtype=str)[chosen]
+        data = data.with_columns(pl.Series("source", told, dtype=pl.String))
     ends = _ends(length_ns, limits)
     middle = float(np.median(length_ns)) if length_ns.size else ends[0]
-    layers = [_points(data, ends, ends_s, length_title), *axes.limit_lines(limits, ends, middle)]
+    layers = [
+        _points(data, ends, ends_s, length_title, kinds),
+        *axes.limit_lines(limits, ends, middle),
+    ]
     return Picture(
         name=name,
         title=title,
@@ -105,20 +110,14 @@ def _points(
     ends: Sequence[float],
     ends_s: tuple[float, float] | None,
     length_title: str,
+    kinds: axes.Kinds,
 ) -> alt.Chart:
     dense = data.height > 800
     mark = alt.Chart(source()).mark_circle(
         size=14 if dense else 24, fillOpacity=0.6 if dense else 0.85, clip=True, aria=False
     )
-    present = set(data["source"].unique()) if "source" in data.columns else set()
-    kinds = [kind for kind in theme.SOURCES if kind in present]
-    colour: Any = alt.Undefined
-    if len(kinds) > 1:
-        colour = alt.Color(
-            "source:N",
-            scale=alt.Scale(domain=list(theme.SOURCES)),
-            legend=alt.Legend(title="source", values=kinds),
-        )
+    told = "source" in data.columns
+    colour = axes.colour(kinds, data["source"].unique()) if told else alt.Undefined
     points: alt.Chart = mark.encode(
         x=axes.time_s(ends=ends_s),
         y=axes.log_time("length_ns", length_title, ends),
@@ -126,7 +125,7 @@ def _points(
         tooltip=[
             alt.Tooltip("time_s:Q", title="time (s)", format=".6f"),
             alt.Tooltip("length_ns:Q", title="length (ns)", format=",.4~r"),
-            *([alt.Tooltip("source:N")] if kinds else []),
+            *([alt.Tooltip("source:N", title=kinds.title)] if told else []),
         ],
     )
     return points

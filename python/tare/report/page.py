@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -135,15 +136,32 @@ def _unlike(recordings: Sequence[Recording]) -> list[str]:
     return lines
 
 
+# A number and its unit stay on one line.
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|ppm|ns|µs|ms|s|Hz|kHz|MHz|GHz|B|KiB|MiB|GiB|/s)(?![\w/]))")
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)")
+
+
+def _bound(text: str) -> str:
+    return _UNIT.sub("\u00a0", text)
+
+
+def _instant(text: str) -> str:
+    """Write an instant as people do; what is none stays as it is."""
+    found = _INSTANT.fullmatch(text)
+    return f"{found[1]} {found[2]} UTC" if found else text
+
+
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"bound": _bound, "instant": _instant}
+    return environment
 
 
 @cache

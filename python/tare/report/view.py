@@ -18,6 +18,9 @@ from tare.recording import Recording
 
 Kind = Literal["text", "number", "count", "time_ns", "share", "rate_hz", "size_bytes"]
 
+# Below this a cell would be a row of zeros, and nothing here is measured so finely.
+_LEAST_SHOWN = 0.0001
+
 Cell = str | float | int | bool | None
 
 # Base unit -> steps of (smallest middle value, factor, name), largest first.
@@ -197,8 +200,12 @@ def _cell(kind: Kind, value: Cell, factor: float) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    if kind == "count":
-        return units.count(value)
+    return units.count(value) if kind == "count" else _number(value * factor)
+
+
+def _number(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    return units.significant(value * factor)
+    if 0 < abs(value) < _LEAST_SHOWN:
+        return f"< {_LEAST_SHOWN}"
+    return units.significant(value)
