@@ -146,11 +146,10 @@ def _chart(
                 "count:Q",
                 scale=alt.Scale(type="log", domain=[1, max(most, 2.0)]),
                 legend=alt.Legend(
-                    title=f"{what} in a cell (count, log)",
+                    title=f"{what} in a cell (count)",
                     values=axes.log_ticks(1, max(most, 2.0)),
-                    gradientLength=160,
+                    gradientLength=110,
                     gradientThickness=8,
-                    titleLimit=260,
                 ),
             ),
             tooltip=[

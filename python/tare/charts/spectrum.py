@@ -131,7 +131,7 @@ def _chart(
     top = 1.12 * float(data["power"].max() or 1.0)  # type: ignore[arg-type]
     y = alt.Y(
         "power:Q",
-        axis=alt.Axis(title=power_title, tickCount=4, format="~s"),
+        axis=alt.Axis(title=power_title, tickCount=4, labelExpr=axes.COUNT_LABEL),
         scale=alt.Scale(domain=[0, top], nice=False),
     )
     body = base.transform_filter("!isValid(datum.peak) || datum.peak === ''")

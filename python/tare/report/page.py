@@ -30,6 +30,10 @@ from tare.report.view import Table, View
 _ASSETS = Path(__file__).parent / "assets"
 
 
+# Longest text, in letters, that a cell keeps on one line.
+_LONG_CELL = 28
+
+
 @dataclass(frozen=True)
 class _Shown:
     """A picture with everything that the template writes."""
@@ -106,12 +110,13 @@ def _shown(picture: Picture, identity: str) -> _Shown:
 
 def _table(table: Table) -> Mapping[str, Any]:
     heads, rows = table.shown()
+    kinds = []
+    for at, column in enumerate(table.columns):
+        longest = max((len(row[at]) for row in rows), default=0)
+        kinds.append("num" if column.numeric else "long" if longest > _LONG_CELL else "")
     return {
         "table": table,
-        "heads": [
-            {"text": head, "numeric": column.numeric}
-            for head, column in zip(heads, table.columns, strict=True)
-        ],
+        "heads": [{"text": head, "kind": kind} for head, kind in zip(heads, kinds, strict=True)],
         "rows": rows,
     }
 

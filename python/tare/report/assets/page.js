@@ -98,10 +98,11 @@
   places.forEach((place) => watcher.observe(place));
 
   let waiting = 0;
-  addEventListener("resize", () => {
+  const sizes = new ResizeObserver(() => {
     clearTimeout(waiting);
-    waiting = setTimeout(redraw, 150);
+    waiting = setTimeout(redraw, 100);
   });
+  places.forEach((place) => sizes.observe(place));
   dark.addEventListener("change", redraw);
 
   const toggle = document.getElementById("theme");
