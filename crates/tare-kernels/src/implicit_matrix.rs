@@ -130,7 +130,11 @@ impl<R: Side, C: Side> Matrix<R, C> {
     /// The ratio of this rank, from 0 and below the summed weight.
     pub(crate) fn select(&self, rank: u128) -> f64 {
         let size = (self.rows.len() + self.columns.len()) as u64;
-        let enough = (4 * size).clamp(1 << 10, Self::MOST_LISTED);
+        self.select_by_listing(rank, (4 * size).clamp(1 << 10, Self::MOST_LISTED))
+    }
+
+    /// Narrows until `enough` ratios are left, then lists these.
+    fn select_by_listing(&self, rank: u128, enough: u64) -> f64 {
         let mut random = SplitMix64(0x7461_7265);
         let mut band = self.whole();
         let mut pivots = self.coarse_pivots(rank);
@@ -377,5 +381,111 @@ impl SplitMix64 {
     fn below(&mut self, end: u128) -> u128 {
         let wide = (u128::from(self.next()) << 64) | u128::from(self.next());
         wide % end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Few different values, so that most ratios are tied, some of them with a pivot.
+    fn side() -> impl Strategy<Value = Vec<(f64, u64)>> {
+        let place = (1_u32..12, 1_u64..4).prop_map(|(value, count)| (f64::from(value), count));
+        prop::collection::vec(place, 1..9).prop_map(|mut places| {
+            places.sort_by(|a, b| a.0.total_cmp(&b.0));
+            places
+        })
+    }
+
+    fn columns_of(places: &[(f64, u64)]) -> (Vec<f64>, Vec<u64>) {
+        let values = places.iter().map(|place| place.0).collect();
+        let sums = places.iter().scan(0, |sum, place| {
+            *sum += place.1;
+            Some(*sum)
+        });
+        (values, std::iter::once(0).chain(sums).collect())
+    }
+
+    fn listed(rows: &[(f64, u64)], columns: &[(f64, u64)]) -> Vec<f64> {
+        let mut all: Vec<f64> = rows
+            .iter()
+            .flat_map(|a| columns.iter().map(move |b| (a.0 / b.0, a.1 * b.1)))
+            .flat_map(|(ratio, weight)| std::iter::repeat_n(ratio, weight as usize))
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// With `enough` this small, every way through `narrow` is taken.
+        #[test]
+        fn selects_every_rank_of_a_weighted_matrix(rows in side(), columns in side(), enough in 0_u64..20) {
+            let ((a, before_a), (b, before_b)) = (columns_of(&rows), columns_of(&columns));
+            let matrix = Matrix::new(
+                Counted { values: &a, before: &before_a },
+                Counted { values: &b, before: &before_b },
+            );
+            for (rank, &expected) in listed(&rows, &columns).iter().enumerate() {
+                let rank = rank as u128;
+                prop_assert_eq!(matrix.select_by_listing(rank, enough), expected);
+                if rank > 0 {
+                    let before = matrix.select_by_listing(rank - 1, enough);
+                    prop_assert_eq!(matrix.at_or_after(before, rank), expected);
+                }
+            }
+        }
+
+        #[test]
+        fn selects_every_rank_of_a_plain_matrix(rows in side(), columns in side(), enough in 0_u64..20) {
+            let once = |places: Vec<(f64, u64)>| -> Vec<(f64, u64)> {
+                places.into_iter().map(|place| (place.0, 1)).collect()
+            };
+            let (rows, columns) = (once(rows), once(columns));
+            let (a, b) = (columns_of(&rows).0, columns_of(&columns).0);
+            let matrix = Matrix::new(Plain(&a), Plain(&b));
+            for (rank, &expected) in listed(&rows, &columns).iter().enumerate() {
+                prop_assert_eq!(matrix.select_by_listing(rank as u128, enough), expected);
+            }
+        }
+
+    }
+
+    proptest! {
+        /// Any two ratios as pivots, any band that earlier pivots may have left.
+        #[test]
+        fn narrowing_keeps_the_rank_and_counts_right(
+            rows in side(), columns in side(), at in prop::collection::vec(0.0..1.0_f64, 5),
+        ) {
+            let all = listed(&rows, &columns);
+            let ((a, before_a), (b, before_b)) = (columns_of(&rows), columns_of(&columns));
+            let matrix = Matrix::new(
+                Counted { values: &a, before: &before_a },
+                Counted { values: &b, before: &before_b },
+            );
+            let pick = |share: f64| (share * all.len() as f64) as usize;
+            let rank = pick(at[0]);
+            let mut band = matrix.whole();
+            for pair in at[1..].chunks(2) {
+                let inside: Vec<f64> =
+                    all.iter().copied().filter(|&r| band.low < r && r < band.high).collect();
+                let pivot = |share: f64| inside[(share * inside.len() as f64) as usize];
+                let (left, right) = (pivot(pair[0]).min(pivot(pair[1])), pivot(pair[0]).max(pivot(pair[1])));
+                let narrowed = matrix.narrow(&band, left, right, rank as u128);
+                let kept = |r: &&f64| narrowed.low < **r && **r < narrowed.high;
+                prop_assert!(kept(&&all[rank]));
+                prop_assert!(narrowed.low >= band.low && narrowed.high <= band.high);
+                prop_assert_eq!(narrowed.weight(), all.iter().filter(kept).count() as u128);
+                let below = all.iter().filter(|&&r| r <= narrowed.low).count();
+                prop_assert_eq!(narrowed.below.weight, below as u128);
+                let cells = rows.iter().flat_map(|a| columns.iter().map(move |b| a.0 / b.0));
+                prop_assert_eq!(narrowed.cells(), cells.filter(|r| kept(&r)).count() as u64);
+                let single = inside.iter().all(|&r| r == inside[0]);
+                prop_assert!(single || narrowed.weight() < inside.len() as u128);
+                band = narrowed;
+            }
+        }
     }
 }

@@ -144,7 +144,7 @@ fn sorted_copy(values: &[f64]) -> Result<Vec<f64>, MedcoupleError> {
     let mut keys: Vec<u64> = values
         .iter()
         .map(|value| {
-            let bits = (value + 0.0).to_bits(); // + 0.0 turns -0.0 into 0.0, with which it is tied
+            let bits = value.to_bits(); // -0.0 sorts before 0.0: equal values stay together
             if bits & SIGN == 0 { bits | SIGN } else { !bits }
         })
         .collect();

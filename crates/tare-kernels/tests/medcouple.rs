@@ -178,6 +178,8 @@ fn neighbouring_and_extreme_numbers_lose_nothing() {
     assert_eq!(medcouple(&[-f64::MAX, -f64::MAX / 2.0, f64::MAX / 2.0, f64::MAX]), Ok(0.0));
     assert_eq!(medcouple(&[-5e-324, 0.0, 5e-324]), Ok(0.0));
     assert_eq!(medcouple(&[-f64::MAX, 0.0, f64::MAX]), Ok(0.0));
+    // The one ratio, 2e307 / 5e-324, overflows; it is the second middle one beside the tied 0.
+    assert_eq!(medcouple(&[-5e-324, 0.0, 1e307]), Ok(0.5));
     assert_eq!(medcouple(&[-f64::MAX, 0.0, 5e-324, 1e-323, f64::MAX]), Ok(0.0));
 }
 

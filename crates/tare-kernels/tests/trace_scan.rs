@@ -97,17 +97,21 @@ proptest! {
     }
 
     #[test]
-    fn time_edges_enclose_the_readings_of_their_bin(
-        start_ticks in 0..u64::MAX / 2, span in 1_u64..u64::MAX / 2, time_bins in 1_usize..50, share in 0.0..1.0_f64,
+    fn time_edges_are_the_first_readings_of_their_bins(
+        start_ticks in 0..u64::MAX / 2,
+        span in prop_oneof![1_u64..300, 1_u64..u64::MAX / 2],
+        time_bins in 1_usize..50,
     ) {
         let plan = ScanPlan {
             start_ticks, end_ticks: start_ticks + span, time_bins, threshold_ticks: None, detour_capacity: 0,
         };
         let edges = TraceScan::new(plan.clone()).unwrap().time_edges();
         prop_assert_eq!(edges.len(), time_bins + 1);
-        let at = start_ticks + (span as f64 * share) as u64;
-        let bin = bin_of(&plan, at);
-        prop_assert!(edges[bin] <= at && (at < edges[bin + 1] || bin + 1 == time_bins));
+        prop_assert_eq!((edges[0], edges[time_bins]), (start_ticks, start_ticks + span));
+        for (bin, &edge) in edges.iter().enumerate().take(time_bins).skip(1) {
+            prop_assert!(bin_of(&plan, edge) >= bin);
+            prop_assert!(bin_of(&plan, edge - 1) < bin);
+        }
     }
 
     #[test]
