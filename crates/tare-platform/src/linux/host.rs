@@ -129,6 +129,7 @@ fn container(tree: &Tree, kernel: Option<&str>, version: Option<&str>) -> Option
     let traces = ContainerTraces {
         release: kernel.unwrap_or_default(),
         version: version.unwrap_or_default(),
+        namespaces_of_boot: namespaces_of_boot(tree),
         docker_file: tree.exists(".dockerenv"),
         podman_file: tree.exists("run/.containerenv"),
         manager: manager.as_deref(),
@@ -136,6 +137,14 @@ fn container(tree: &Tree, kernel: Option<&str>, version: Option<&str>) -> Option
         cgroup: cgroup.as_deref(),
     };
     Some(traces.name())
+}
+
+/// Every container has process ids or a host name of its own; those of boot have fixed numbers
+/// (PROC_PID_INIT_INO and PROC_UTS_INIT_INO of include/linux/proc_ns.h).
+fn namespaces_of_boot(tree: &Tree) -> bool {
+    const OF_BOOT: [(&str, &str); 2] = [("pid", "pid:[4026531836]"), ("uts", "uts:[4026531838]")];
+    let target = |kind| tree.link(&format!("proc/self/ns/{kind}"));
+    OF_BOOT.iter().all(|(kind, name)| target(kind).as_deref() == Some(name))
 }
 
 fn mitigations(tree: &Tree) -> BTreeMap<String, String> {

@@ -91,6 +91,8 @@ pub(super) struct ContainerTraces<'a> {
     /// `uname -r` and `uname -v`.
     pub(super) release: &'a str,
     pub(super) version: &'a str,
+    /// This process lives in the namespaces that the kernel made at boot.
+    pub(super) namespaces_of_boot: bool,
     /// /.dockerenv is there.
     pub(super) docker_file: bool,
     /// /run/.containerenv is there.
@@ -113,6 +115,10 @@ impl ContainerTraces<'_> {
     pub(super) fn name(&self) -> String {
         if self.release.to_lowercase().contains("gvisor") || self.version == GVISOR_VERSION {
             return "gvisor".into();
+        }
+        if self.namespaces_of_boot {
+            // A virtual machine made of a container's image keeps the files of one.
+            return self.by_release().unwrap_or_else(|| "none".into());
         }
         let variable = |entry: &str| entry.strip_prefix("container=").map(str::to_owned);
         let told = self.environment.and_then(|text| text.split('\0').find_map(variable));
@@ -224,7 +230,9 @@ mod tests {
     fn knows_containers_by_their_traces() {
         let bare = ContainerTraces { release: "6.1.0", version: "#1 SMP", ..Default::default() };
         assert_eq!(bare.name(), "none");
-        assert_eq!(ContainerTraces { docker_file: true, ..bare }.name(), "docker");
+        let docker = ContainerTraces { docker_file: true, ..bare };
+        assert_eq!(docker.name(), "docker");
+        assert_eq!(ContainerTraces { namespaces_of_boot: true, ..docker }.name(), "none");
         let gvisor = ContainerTraces { docker_file: true, version: GVISOR_VERSION, ..bare };
         assert_eq!(gvisor.name(), "gvisor");
         assert_eq!(ContainerTraces { release: "4.19.0-gvisor", ..bare }.name(), "gvisor");

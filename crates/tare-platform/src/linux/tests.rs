@@ -55,6 +55,17 @@ fn the_fingerprint_of_a_laptop_in_docker() {
 }
 
 #[test]
+fn the_namespaces_of_boot_are_no_container() {
+    let (root, linux) = unpack(LAPTOP);
+    let folder = root.path().join("proc/self/ns");
+    std::fs::create_dir(&folder).expect("made");
+    for (kind, name) in [("pid", "pid:[4026531836]"), ("uts", "uts:[4026531838]")] {
+        std::os::unix::fs::symlink(name, folder.join(kind)).expect("linked");
+    }
+    assert_eq!(host::read(&linux.tree, &host::Told::default(), &[]).container, some("none"));
+}
+
+#[test]
 fn what_gvisor_does_not_tell_is_null() {
     let host = host_of(GVISOR, None);
     assert_eq!(host.container, some("gvisor"));

@@ -49,4 +49,9 @@ impl Tree {
     pub(super) fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
+
+    /// What the link at `path` points to.
+    pub(super) fn link(&self, path: &str) -> Option<String> {
+        std::fs::read_link(self.root.join(path)).ok()?.into_os_string().into_string().ok()
+    }
 }

@@ -49,14 +49,21 @@ pub(super) fn allowed() -> Option<Vec<u32>> {
     if !told || mask == 0 {
         return None;
     }
+    let group = only_group()?;
+    Some(cpus_of(&GROUP_AFFINITY { Mask: mask, Group: group, Reserved: [0; 3] }))
+}
+
+/// The group that this process is confined to.
+fn only_group() -> Option<u16> {
+    if group_sizes().len() == 1 {
+        return Some(0); // Wine cannot be asked further.
+    }
     let mut groups = [0_u16; 1];
-    let mut group_count = 1_u16;
-    // SAFETY: `groups` has room for `group_count` numbers; with more groups the call fails.
-    let in_one_group = unsafe {
-        GetProcessGroupAffinity(GetCurrentProcess(), &raw mut group_count, groups.as_mut_ptr()) != 0
-    };
-    in_one_group
-        .then(|| cpus_of(&GROUP_AFFINITY { Mask: mask, Group: groups[0], Reserved: [0; 3] }))
+    let mut room = 1_u16;
+    // SAFETY: `groups` has room for `room` numbers; with more groups the call fails.
+    let told =
+        unsafe { GetProcessGroupAffinity(GetCurrentProcess(), &raw mut room, groups.as_mut_ptr()) };
+    (told != 0).then_some(groups[0])
 }
 
 fn cpus_of(affinity: &GROUP_AFFINITY) -> Vec<u32> {

@@ -72,8 +72,8 @@ fn timer_hz() -> Option<u32> {
     (told != 0 && increment > 0).then(|| (10_000_000 + increment / 2) / increment)
 }
 
-/// The revision stands in the upper half of eight bytes (IA32_BIOS_SIGN_ID; Intel SDM vol. 4), AMD's
-/// in the lower one.
+/// Eight bytes: the revision is their upper half, as in IA32_BIOS_SIGN_ID (Intel SDM vol. 4), or their
+/// lower one, by the maker of the CPU.
 fn microcode() -> Option<String> {
     let bytes = registry::binary(CPU_KEY, "Update Revision")?;
     let half = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

@@ -138,6 +138,7 @@ mod tests {
         let online = windows.online_cpus().expect("told");
         let host = windows.host();
         assert_eq!(host.topology.len(), online.len());
+        assert!(host.topology.iter().all(|place| place.core.is_some()), "{host:#?}");
         assert!(host.cpu_model.is_some() && host.kernel.is_some() && host.container.is_some());
         assert!(windows.memory_available_bytes().is_some_and(|bytes| bytes > 0));
         let allowed = windows.allowed_cpus().expect("told");
