@@ -165,6 +165,13 @@ class Machine:
         except OSError:
             return False
 
+    def link(self, path: str) -> str | None:
+        """Return what a symbolic link names; None if it is none or may not be read."""
+        try:
+            return str(self._place(path).readlink())
+        except OSError:
+            return None
+
     def output(self, *argv: str) -> Evidence:
         """Run a command that only lists something. Raises like `run_command`."""
         return Evidence(" ".join(argv), self._run(argv).strip())

@@ -241,6 +241,7 @@ def test_undo_puts_back_what_was_read(look: Look, name, changes, undo):
                            config(HZ="250", RCU_NOCB_CPU="y", RCU_NOCB_CPU_DEFAULT_ALL="y")}),
         # Aimed here, but it has never fired anywhere near.
         ("device_interrupts", {"/proc/irq/24/effective_affinity_list": "3"}),
+        ("timer_frequency", {f"{CPU}/nohz_full": ""}),
         # Since 6.12 only kernels with RT groups keep the old limit.
         ("rt_throttling", {f"{KERNEL}/sched_rt_runtime_us": "950000"}),
         ("rt_throttling", {f"{KERNEL}/sched_rt_runtime_us": "950000", "/proc/cmdline":
@@ -344,3 +345,32 @@ def test_never_offers_to_stop_itself_or_its_parents(look: Look):
 def test_root_needs_no_sudo(look: Look):
     finding = look("aslr", {f"{KERNEL}/randomize_va_space": "2"}, is_root=True)
     assert finding.mend == f"echo 0 | tee {KERNEL}/randomize_va_space"
+
+
+def test_an_interrupt_without_an_effective_place_is_where_it_may_go(look: Look):
+    changes = {
+        "/proc/interrupts": "  CPU0 CPU1 CPU2 CPU3\n 24: 0 0 0 5  PCI-MSI eth0\n",
+        "/proc/irq/24/effective_affinity_list": None,
+        "/proc/irq/24/smp_affinity_list": "2-3",
+    }
+    finding = look("device_interrupts", changes)
+    assert finding.undo == "echo 2-3 | sudo tee /proc/irq/24/smp_affinity_list"
+
+
+def test_a_machine_made_of_a_containers_image_is_no_container(tmp_path):
+    machine = build(tmp_path, {"/.dockerenv": "", "/proc/self/ns/x": ""})
+    folder = tmp_path / "proc/self/ns"
+    for name in ("pid:[4026531836]", "uts:[4026531838]"):
+        (folder / name.partition(":")[0]).symlink_to(name)
+    finding = next(f for f in diagnose(machine).findings if f.name == "container")
+    assert finding.state is State.OK
+
+
+def test_a_counter_that_was_not_there_before_has_not_grown(look: Look):
+    finding = look(
+        "swap",
+        {"/proc/meminfo": MEMINFO.replace("Total: 0", "Total: 9").replace("Free: 0", "Free: 9"),
+         "/proc/vmstat": "other 1\n"},
+        later={"/proc/vmstat": "pswpin 3\npswpout 3\n"},
+    )  # fmt: skip
+    assert finding.state is State.OK

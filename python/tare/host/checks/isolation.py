@@ -107,9 +107,9 @@ def device_interrupts(machine: Machine) -> Verdict:
     aimed = {}
     for number in machine.names("/proc/irq"):
         path = f"/proc/irq/{number}/smp_affinity_list"
-        effective = machine.maybe(f"/proc/irq/{number}/effective_affinity_list")
-        if number in lines and (effective or machine.maybe(path)) is not None:
-            _, cpus = machine.cpu_list(effective.source if effective else path)
+        place = machine.maybe(f"/proc/irq/{number}/effective_affinity_list") or machine.maybe(path)
+        if number in lines and place is not None:
+            _, cpus = machine.cpu_list(place.source)
             if cpus & mine:
                 aimed[number] = machine.value(path)
     counts = [

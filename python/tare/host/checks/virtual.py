@@ -28,6 +28,9 @@ from tare.host.machine import Machine
 
 # Files that a container runtime leaves in the container's root.
 _CONTAINER_MARKS: Final = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+# Namespaces that the kernel made at boot: PROC_PID_INIT_INO and PROC_UTS_INIT_INO of
+# include/linux/proc_ns.h. Every container has process ids or a host name of its own.
+_OF_BOOT: Final = {"pid": "pid:[4026531836]", "uts": "uts:[4026531838]"}
 # The build date that gVisor's own kernel gives in every release, whatever version it claims (4.4.0,
 # 4.19.0-gvisor).
 _GVISOR_BUILD: Final = "#1 SMP Sun Jan 10 15:06:54 PST 2016"
@@ -77,6 +80,11 @@ def container(machine: Machine) -> Verdict:
             Evidence(version.source, "the build that gVisor's kernel claims to be"),
             advice="gVisor serves system calls itself; measure outside, unless you weigh gVisor",
         )
+    spaces = {kind: machine.link(f"/proc/self/ns/{kind}") for kind in _OF_BOOT}
+    if spaces == _OF_BOOT:
+        # A virtual machine made of a container's image keeps the files of one.
+        told = ", ".join(_OF_BOOT.values())
+        return ok(Evidence("/proc/self/ns", f"{told}: the namespaces of boot"))
     marks = [path for path in _CONTAINER_MARKS if machine.exists(path)]
     if not marks:
         return ok(Evidence(", ".join(_CONTAINER_MARKS), "none is there"))
