@@ -21,8 +21,10 @@ mod rows;
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 mod sysctl;
 #[cfg(unix)]
+#[allow(clippy::disallowed_methods, reason = "this is the room that asks the OS")]
 mod unix;
 
+#[allow(clippy::disallowed_methods, reason = "this is the room that asks the OS")]
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "macos", path = "macos/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
