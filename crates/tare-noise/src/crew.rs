@@ -43,6 +43,16 @@ impl<C: Counter> Crew<C> {
         asked.into_iter().map(answer).collect()
     }
 
+    /// Let the first CPU's thread do something, and wait for its result.
+    pub(crate) fn first<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Seat<C>) -> T + Send + 'static,
+    ) -> Result<T, SessionError> {
+        let worker = self.workers.first().ok_or(SessionError::NoCpu)?;
+        let answer = worker.ask(job).and_then(|answer| answer.recv().ok());
+        answer.ok_or(SessionError::Worker { cpu: worker.cpu })
+    }
+
     /// Let the thread of one CPU do something, without waiting for it.
     pub(crate) fn tell(&self, cpu: u32, job: impl FnOnce(&mut Seat<C>) + Send + 'static) {
         let worker = self.workers.iter().find(|worker| worker.cpu == cpu);

@@ -21,7 +21,7 @@ mod meeting;
 mod memory;
 mod seat;
 mod session;
-pub mod store_cost;
+mod store_cost;
 mod trace;
 mod window;
 
@@ -32,5 +32,6 @@ pub use budget::Budget;
 pub use memory::{MemoryState, STATES as MEMORY_STATES};
 pub use seat::{Calibrating, Spec};
 pub use session::{Session, SessionError, Settled};
+pub use store_cost::StoreCost;
 pub use trace::{Records, Trace};
 pub use window::{Sizes, Task};

@@ -7,17 +7,25 @@ use crate::calibrate::{self, Floor};
 use crate::meeting::{Meeting, Place};
 use crate::memory::{Blocks, MemoryState};
 use crate::session::SessionError;
+use crate::store_cost::{StoreCost, store_cost};
 use crate::trace::{Records, Trace};
 use crate::window::{Bench, Buffers, Calibration, Outcome, Sizes, Task};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tare_clock::Counter;
+use tare_clock::{Counter, ReadCost, read_cost};
 use tare_platform::{Answer, Platform, ThreadUsage};
 
 /// The lowest real-time rank: above every ordinary thread, below every thread of the kernel that
 /// has a real-time rank itself (threaded interrupts: 50), which is noise that we want to see.
 pub(crate) const FIFO_PRIORITY: u8 = 1;
+
+/// Blocks of 1001 raw readings from which their cost is taken; 2 ms at 10 ns a reading.
+const READ_COST_BLOCKS: usize = 201;
+
+/// A thread with real-time priority spins no longer than this for an agreed time to come; before
+/// that it sleeps.
+const SPIN_BEFORE_START_NS: i64 = 5_000_000;
 
 /// One trace to take on each CPU of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +95,18 @@ impl<C: Counter> Seat<C> {
         Paid { value: floor, real_time: spell.end() }
     }
 
+    /// What a raw and a stored reading cost.
+    pub(crate) fn judge(
+        &mut self,
+        real_time: bool,
+    ) -> Result<Paid<(ReadCost, StoreCost)>, SessionError> {
+        let floor = self.calibration.ok_or(SessionError::NotCalibrated)?.floor;
+        let spell = RealTime::begin(self.platform, real_time);
+        let read = read_cost(&self.counter, READ_COST_BLOCKS);
+        let store = store_cost(&self.counter, floor.threshold_ticks);
+        Ok(Paid { value: (read, store), real_time: spell.end() })
+    }
+
     /// Allocate and write the buffers.
     pub(crate) fn reserve(&mut self, sizes: Sizes) -> Result<(), SessionError> {
         let fail = |_| SessionError::Memory { cpu: self.cpu, size_bytes: sizes.bytes() };
@@ -110,6 +130,7 @@ impl<C: Counter> Seat<C> {
         let mut blocks = self.allocate(spec.memory_state)?;
         self.buffers.touch();
         place.gather().map_err(|_| SessionError::CalledOff)?;
+        sleep_until(self.platform, spec.start_at_unix_ns);
 
         let spell = RealTime::begin(self.platform, spec.real_time);
         let granted = spell.granted;
@@ -153,6 +174,14 @@ fn measure<C: Counter>(
     place.start(alone).map_err(|_| SessionError::CalledOff)?;
     let outcome = bench.run(task);
     Ok((outcome, platform.thread_usage().since(&before)))
+}
+
+/// Sleep until just before the wall clock shows `unix_ns`.
+fn sleep_until(platform: &dyn Platform, unix_ns: Option<i64>) {
+    let left = unix_ns.map(|unix_ns| unix_ns - SPIN_BEFORE_START_NS - platform.unix_ns());
+    if let Some(left) = left.and_then(|ns| u64::try_from(ns).ok()) {
+        std::thread::sleep(Duration::from_nanos(left));
+    }
 }
 
 /// Spin until the wall clock shows `unix_ns`, or somebody stops it.
