@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm, t
+from scipy import special
 
 from tare.stats.data import Floats, samples_of
 
@@ -104,7 +104,11 @@ def mean_interval(
     mean = float(np.average(means, weights=sizes))
     half = None
     if used > 1:
-        half = float(t.ppf((1 + confidence) / 2, used - 1)) * means.std(ddof=1) / math.sqrt(used)
+        half = (
+            float(special.stdtrit(used - 1, (1 + confidence) / 2))
+            * means.std(ddof=1)
+            / math.sqrt(used)
+        )
     return MeanInterval(
         mean=mean,
         low=None if half is None else float(mean - half),
@@ -127,4 +131,4 @@ def _depend(means: Floats) -> bool | None:
     if b < 8 or deviations == 0:
         return None
     c = 1 - float(np.sum(np.diff(means) ** 2)) / (2 * deviations)
-    return bool(norm.sf(c / math.sqrt((b - 2) / (b * b - 1))) < DEPENDENT_P)
+    return bool(special.ndtr(-c / math.sqrt((b - 2) / (b * b - 1))) < DEPENDENT_P)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
-from scipy.stats import binom
 
 from tare.stats.data import Data, Floats, Ints, Ordered
 
@@ -199,6 +198,9 @@ def interval_ranks(n: int, shares: Floats, confidence: float) -> tuple[Ints, Int
     if not 0 < confidence < 1:
         msg = f"a confidence of {confidence} is none; hint: choose between 0 and 1, such as 0.95"
         raise ValueError(msg)
+    # Here, not at the top: it takes 80 MiB, which the other statistics do without.
+    from scipy.stats import binom  # noqa: PLC0415
+
     tail = (1 - confidence) / 2
     # With B samples below the quantile, rank r lies above it if B <= r (ranks from 0).
     low = np.asarray(binom.ppf(tail, n, shares)).astype(np.int64) - 1
