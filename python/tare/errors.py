@@ -44,4 +44,6 @@ class ProbeError(TareError):
 
 
 class OutputError(TareError):
-    """A result cannot be written: disk full, no right, or the file is already there."""
+    """A result cannot be written: disk full, no right, or something in the way."""
+
+    exit_code = 3

@@ -133,10 +133,11 @@ def log_time(field: str, title: str, ends: Sequence[float], *, y: bool = True) -
 
 def time_s(field: str = "time_s:Q", ends: Sequence[float] | None = None, title: str = "") -> alt.X:
     """Return the axis of the time since the start of the measurement, in seconds."""
+    axis = alt.Axis(title=title or "time (s)", grid=False, tickCount=10, format="~g")
     scale = alt.Scale(nice=False, zero=False)
     if ends is not None:
         scale = alt.Scale(nice=False, zero=False, domain=list(ends))
-    return alt.X(field, scale=scale, axis=alt.Axis(title=title or "time (s)", grid=False))
+    return alt.X(field, scale=scale, axis=axis)
 
 
 def limit_lines(

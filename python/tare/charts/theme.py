@@ -57,6 +57,7 @@ def config(mode: Mode) -> dict[str, Any]:
             "labelFlush": True,
             "labelOverlap": True,
             "labelPadding": 5,
+            "labelSeparation": 8,
         },
         # The title of the y axis lies flat above it: read without turning the head, and it
         # leaves the width of a phone to the picture.
