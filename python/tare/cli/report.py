@@ -25,7 +25,7 @@ class Export(StrEnum):
 
 def report(
     recordings: Annotated[
-        list[Path], typer.Argument(metavar="RECORDING...", help="Folders that tare-probe wrote.")
+        list[Path], typer.Argument(metavar="RECORDING", help="Folders that tare-probe wrote.")
     ],
     *,
     output: Annotated[
@@ -35,8 +35,10 @@ def report(
         list[Export] | None,
         typer.Option(
             "--export",
-            help="Also write pictures (svg, png), what they draw and the tables (csv, parquet), "
-            "or the analysis (json), into a folder beside the page. Can be given again.",
+            metavar="FORMAT",
+            help="Also write pictures (`svg`, `png`), what they draw and the tables (`csv`, "
+            "`parquet`), or the analysis (`json`) into a folder beside the page; can be given "
+            "again.",
         ),
     ] = None,
     json: options.Json = False,

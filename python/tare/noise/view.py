@@ -30,6 +30,23 @@ _PAPERS = {
     "fwq": "fixed work quanta",
     "ftq": "fixed time slots",
 }
+# What stands before the analysis in the summary, as JSON Schema.
+SUMMARY_HEAD: dict[str, dict[str, Any]] = {
+    "kind": {"const": "noise"},
+    "recording": {"type": "string", "description": "Name of its folder."},
+    "fingerprint": {"type": "string", "description": "Of the host: equal means comparable."},
+    "status": {"enum": ["complete", "interrupted"]},
+    "doubts": {
+        "type": "array",
+        "description": "What makes it doubtful.",
+        "items": {
+            "type": "object",
+            "properties": {"what": {"type": "string"}, "why": {"type": "string"}},
+            "required": ["what", "why"],
+        },
+    },
+}
+
 _MOST_ROWS = 200
 _MOST_LINES = 12
 
