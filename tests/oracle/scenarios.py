@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
 from tare.noise.simulate import (
     Bursts,
     Counter,
@@ -57,6 +58,11 @@ class Scenario:
     traces: int
     doc: str
 
+    @property
+    def fwq(self) -> bool:
+        """Whether the floor is work, not the bare cost of a reading."""
+        return self.floor.parts[0].base_ns >= 1e4
+
     def simulate(self, seed: int) -> Iterator[Simulated]:
         """Simulate the traces, one after the other."""
         for number in range(self.traces):
@@ -87,3 +93,33 @@ SCENARIOS = (
              "quanta of 100 µs that get 3 % longer"),
     Scenario("FWQ quiet", QUANTUM, (), FINE, 50_000, 6, "quanta of 100 µs, no noise"),
 )  # fmt: skip
+
+
+def drawn_scenario(number: int) -> Scenario:
+    """A scenario drawn at random: none of its numbers was looked at when the rules were made."""
+    rng = np.random.default_rng([78, number])
+
+    def between(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    base = between(4, 400)
+    parts = [FloorPart(base, base * between(0.02, 1.0), rng.uniform(0.1, 1.0), 1.0)]
+    if rng.random() < 0.3:
+        parts.append(
+            FloorPart(base * rng.uniform(1.5, 3), base * 0.05, 0.3, rng.uniform(0.05, 0.5))
+        )
+    families: list[Family] = []
+    samples = int(rng.choice([10_000, 100_000, 300_000]))
+    shortest = max(300.0, 10 * base)
+    if rng.random() < 0.8:
+        # 3 to 3000 detours in a trace, as in a longer one, but at most 30 % of the time.
+        span_ns = samples * base * 1.5
+        median, sigma = shortest * between(2, 20), rng.uniform(0.2, 0.8)
+        rate = min(between(3, 3000) / span_ns, 0.3 / (median * np.exp(sigma**2 / 2))) * 1e9
+        families.append(Random(rate, Lognormal(median, sigma, shortest)))
+        period = max(span_ns / between(3, 300), 100 * shortest)
+        families.append(Periodic(period, Lognormal(shortest * 4, 0.3)))
+    counter = [TSC, FINE, COARSE, Counter(3.0)][rng.integers(4)]
+    floor = Floor(tuple(parts), drift=float(rng.choice([0.0, 0.0, 0.1])))
+    name = f"drawn {number}"
+    return Scenario(name, floor, tuple(families), counter, samples, 1, "drawn at random")

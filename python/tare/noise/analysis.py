@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tare import stats
+from tare.noise.automatic import COST_RATIO
 from tare.noise.cutoffs import Cutoff, all_cutoffs, automatic
 from tare.noise.deltas import Scanned, TraceRow, scan_deltas
 from tare.noise.fraction import (
@@ -55,6 +56,9 @@ WINDOWS_NS = (1e6, 1e7, 1e8, 1e9, 1e10)
 WRAP_TICKS = 1 << 32
 """`delta_ticks` is modulo this."""
 
+WORK_RATIO = 1.0
+"""`cost_ratio` of FWQ and FTQ: their floor is work, a detour may be short against it."""
+
 _JOINED = ("loop", "cpu", "repetition", "memory_state", "quantum_ns")
 
 
@@ -68,8 +72,9 @@ class _Axis:
 
     def place(self, ticks: Any) -> Floats:
         """Instants, ns from the origin."""
-        whole = np.asarray(ticks, dtype=np.uint64) - np.uint64(self.origin_ticks)
-        return np.asarray(whole.astype(np.float64) * self.ns_per_tick)
+        # Differences of unsigned readings wrap; as signed numbers they are right either way.
+        since = np.asarray(ticks, dtype=np.uint64) - np.uint64(self.origin_ticks)
+        return np.asarray(since.astype(np.int64).astype(np.float64) * self.ns_per_tick)
 
 
 @dataclass(frozen=True)
@@ -307,8 +312,8 @@ def _rate_interval(own_ns: Floats, observed_ns: float) -> tuple[float | None, fl
     return max(0.0, low), high
 
 
-def _samples(tally: Tally, step: float | None) -> tuple[Samples, Cutoff]:
-    cutoffs = all_cutoffs(tally, step)
+def _samples(tally: Tally, step: float, cost_ratio: float) -> tuple[Samples, Cutoff]:
+    cutoffs = all_cutoffs(tally, step, cost_ratio)
     chosen = next(cutoff for cutoff in cutoffs if cutoff.rule == "automatic")
     clean, _ = tally.split(chosen.value)
     # A cut-off is never below the median, so something always stays.
@@ -326,7 +331,7 @@ def _timestamps(measurement: _Measurement, data: _Tables) -> _Found:
         raise ValueError(msg)
     per_tick, step = data.axis.ns_per_tick, data.axis.step_ns
     tally = scanned.tally.scaled(per_tick)
-    kept, cutoff = _samples(tally, step)
+    kept, cutoff = _samples(tally, step, COST_RATIO)
     inliers, _ = tally.split(cutoff.value)
     floor = find_mode(tally if inliers is None else inliers, step)
     start = data.axis.place(scanned.start_ticks)
@@ -388,7 +393,7 @@ def _fwq(measurement: _Measurement, data: _Tables) -> _Found:
         raise ValueError(msg)
     duration = ticks * per_tick
     tally = Tally.of(ticks).scaled(per_tick)
-    kept, cutoff = _samples(tally, step)
+    kept, cutoff = _samples(tally, step, WORK_RATIO)
     inliers, _ = tally.split(cutoff.value)
     floor = find_mode(tally if inliers is None else inliers, step)
     hit = duration > cutoff.value
@@ -425,7 +430,7 @@ def _ftq(measurement: _Measurement, data: _Tables) -> _Found:
     unit_ns = slot_ns / float(work.max())
     missing_units = work.max() - work
     tally = Tally.of(missing_units).scaled(unit_ns)
-    kept, cutoff = _samples(tally, unit_ns)
+    kept, cutoff = _samples(tally, unit_ns, WORK_RATIO)
     missing = missing_units * unit_ns
     hit = missing > cutoff.value
     detours = DetourList(np.concatenate(begins)[hit], missing[hit], 0, 0.0)

@@ -61,6 +61,10 @@ same, and the bound is one-sided; an oracle test counts false gaps in quiet trac
 PER_OCTAVE = 8
 """Places looked at in each octave of the distance from the median."""
 
+COST_RATIO = 3.0
+"""A loop whose floor is the bare cost of a reading may have a second way through it (a page or a
+cache line further) that costs up to this many times the usual; no detour is as short as that."""
+
 SLOWER = 0.5
 """A gap uses samples up at most at this share of the rate before it."""
 
@@ -135,7 +139,11 @@ def _tail(tally: Tally, median: float, spread: float, step: float) -> _Tail:
     below = np.concatenate([[0], np.cumsum(tally.counts)])
     shifts = ((np.arange(SPREAD_PARTS) + 0.5) / SPREAD_PARTS - 0.5) * step
     found = np.searchsorted(tally.values, places[None, :] + shifts[:, None], side="right")
-    return _Tail(median, spread, octave, tally.n - below[found].mean(axis=0))
+    survivors = tally.n - below[found].mean(axis=0)
+    # A floor narrower than half a spread is over before the axis begins: the rate at which it used
+    # its samples up is then seen from the quarter of all that a wide one would have there.
+    survivors[0] = max(survivors[0], tally.n / 4)
+    return _Tail(median, spread, octave, survivors)
 
 
 def _rates(octave: Floats, survivors: Floats) -> Floats:
@@ -146,12 +154,12 @@ def _rates(octave: Floats, survivors: Floats) -> Floats:
     return rates
 
 
-def _find_gap(tail: _Tail) -> tuple[int, int, float] | None:
+def _find_gap(tail: _Tail, reach: float) -> tuple[int, int, float] | None:
     """Find the first place `a` with a gap, its far side `b` and the log probability."""
     octave, survivors = tail.octave, tail.survivors
     rates = _rates(octave, survivors)
     bits = -np.log2(np.maximum(survivors, 0.5))
-    far = int(np.searchsorted(octave, np.log2(REACH)))
+    far = int(np.searchsorted(octave, np.log2(reach)))
     for a in range(2, len(octave) - 1):
         if survivors[a] < 1:
             return None
@@ -187,7 +195,7 @@ def _floor_bound(tail: _Tail, far_side: int) -> Floats:
     return bound
 
 
-def find_floor_end(tally: Tally, step: float | None = None) -> Gap:
+def find_floor_end(tally: Tally, step: float | None = None, cost_ratio: float = COST_RATIO) -> Gap:
     """Find the end of the floor.
 
     Parameters
@@ -196,6 +204,9 @@ def find_floor_end(tally: Tally, step: float | None = None) -> Gap:
         Deltas or durations in any unit; a change of the unit changes nothing but the unit.
     step : float or None
         Step of the counter in the same unit; None estimates it.
+    cost_ratio : float
+        Values up to this many times the median never hold a detour; 1 where the floor is work
+        (FWQ), so that a detour may be short against it.
 
     Returns
     -------
@@ -205,17 +216,19 @@ def find_floor_end(tally: Tally, step: float | None = None) -> Gap:
     median = float(tally.quantile(0.5))
     spread = max(step or 0.0, median - float(tally.quantile(0.05)))
     if spread == 0:
-        spread = abs(median) or 1.0
-    if tally.maximum <= median + REACH * spread:
+        spread = abs(median) or float(np.diff(tally.values).min(initial=np.inf))
+    cost = (cost_ratio - 1) * median / spread
+    reach, nearest = max(REACH, cost), max(NEAREST, cost)
+    if tally.maximum <= median + reach * spread:
         return Gap(None, None, spread, step)
     tail = _tail(tally, median, spread, step or 0.0)
-    gap = _find_gap(tail)
+    gap = _find_gap(tail, reach)
     if gap is None:
         return Gap(None, None, spread, step)
     _, far_side, log_p = gap
-    nearest = int(np.searchsorted(tail.octave, np.log2(NEAREST)))
+    first = int(np.searchsorted(tail.octave, np.log2(nearest)))
     score = tail.survivors - 2 * _floor_bound(tail, far_side)
-    place = median + spread * 2.0 ** tail.octave[nearest + int(np.argmax(score[nearest:]))]
+    place = median + spread * 2.0 ** tail.octave[first + int(np.argmax(score[first:]))]
     return Gap(_middle_of_gap(tally, median, place, spread), log_p, spread, step)
 
 

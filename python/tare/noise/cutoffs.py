@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tare import stats
-from tare.noise.automatic import find_floor_end
+from tare.noise.automatic import COST_RATIO, find_floor_end
 from tare.noise.tally import Tally
 
 Data = Tally | ArrayLike
@@ -246,7 +246,7 @@ def rehn(data: Data) -> Cutoff:
     return family(data, REHN_PERCENTILE, REHN_RATIO, rule="rehn")
 
 
-def automatic(data: Data, step: float | None = None) -> Cutoff:
+def automatic(data: Data, step: float | None = None, cost_ratio: float = COST_RATIO) -> Cutoff:
     """Cut where the floor's own tail ends; keep everything if nothing parts from the floor.
 
     Parameters
@@ -254,6 +254,9 @@ def automatic(data: Data, step: float | None = None) -> Cutoff:
     data : Tally or array_like[n]
     step : float or None
         Step of the counter, unit of the data; None estimates it from the data.
+    cost_ratio : float
+        Values up to this many times the median never hold a detour: a loop that only reads the
+        counter may have a second way through it. 1 for FWQ and FTQ.
 
     Returns
     -------
@@ -265,7 +268,7 @@ def automatic(data: Data, step: float | None = None) -> Cutoff:
     `tare.noise.automatic` explains the rule.
     """
     tally = as_tally(data)
-    gap = find_floor_end(tally, step)
+    gap = find_floor_end(tally, step, cost_ratio)
     if gap.value is None:
         why = "no gap between the floor and larger values: everything stays"
         return _cutoff(tally, "automatic", tally.maximum, True, why)
@@ -286,7 +289,9 @@ RULES: dict[str, Callable[[Data], Cutoff]] = {
 """Every rule without parameters, by name, in the order of the documentation."""
 
 
-def all_cutoffs(data: Data, step: float | None = None) -> tuple[Cutoff, ...]:
+def all_cutoffs(
+    data: Data, step: float | None = None, cost_ratio: float = COST_RATIO
+) -> tuple[Cutoff, ...]:
     """Apply every rule to the same data.
 
     Parameters
@@ -294,6 +299,8 @@ def all_cutoffs(data: Data, step: float | None = None) -> tuple[Cutoff, ...]:
     data : Tally or array_like[n]
     step : float or None
         Step of the counter, unit of the data, for the automatic rule.
+    cost_ratio : float
+        As in `automatic`.
 
     Returns
     -------
@@ -302,7 +309,7 @@ def all_cutoffs(data: Data, step: float | None = None) -> tuple[Cutoff, ...]:
     """
     tally = as_tally(data)
     return tuple(
-        automatic(tally, step) if name == "automatic" else rule(tally)
+        automatic(tally, step, cost_ratio) if name == "automatic" else rule(tally)
         for name, rule in RULES.items()
     )
 

@@ -280,7 +280,8 @@ def _take_out(start: Floats, length: Floats, search: LineSearch) -> tuple[list[_
         taken = left * fit.member
         if taken.sum() < FEWEST_EVENTS / 2:
             break
-        left = left - taken
+        # Rounding must not leave a weight below 0.
+        left = np.maximum(left - taken, 0.0)
         same = _same_family(drafts, fit.frequency, fit.phase, start)
         if same is not None:
             same.taken = same.taken + taken

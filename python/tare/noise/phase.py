@@ -38,7 +38,10 @@ WINDOWS = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 """Widths of the phase windows in which a first centre is looked for, in periods."""
 
 ROUNDS = 40
-"""Steps of expectation and maximisation; the shares settle within ten."""
+"""Steps of expectation and maximisation; they mostly settle within ten."""
+
+SETTLED = 1e-4
+"""Change of the spread, relative, or of a membership, at which the rounds end."""
 
 LENGTHS_PER_OCTAVE = 2
 """Bands of length in which the family's part is estimated by itself."""
@@ -126,7 +129,8 @@ def _parts(band: NDArray[np.int64], member: Floats, weight: Floats) -> Floats:
     kernel = np.array([0.5, 1.0, 0.5])
     smooth = np.convolve(np.pad(inside, 1), kernel, "valid")
     total = np.convolve(np.pad(whole, 1), kernel, "valid")
-    return np.divide(smooth, total, out=np.zeros(bands), where=total > 0)
+    parts = np.divide(smooth, total, out=np.zeros(bands), where=total > 0)
+    return np.minimum(parts, 1.0)
 
 
 def _drop_chance_bands(
@@ -141,6 +145,12 @@ def _drop_chance_bands(
     whole = np.convolve(np.pad(np.bincount(band, weight, bands), 1), kernel, "valid")
     chance = poisson.sf(np.ceil(found) - 1, np.maximum(whole * width, 1e-12))
     return np.where(chance < CHANCE_P, parts, 0.0)
+
+
+def _membership(family: Floats, chance: Floats | float) -> Floats:
+    """Probability of one of two densities. Both may underflow to 0: then neither made it."""
+    both = family + chance
+    return np.divide(family, both, out=np.zeros(len(family)), where=both > 0)
 
 
 def fit_phase(
@@ -173,23 +183,25 @@ def fit_phase(
     for _ in range(ROUNDS):
         distance = circular(own - centre)
         part = _parts(one_band, member, own_weight)[0]
-        family = part * _density(distance, spread)
-        member = family / np.maximum(family + 1 - part, 1e-300)
+        member = _membership(part * _density(distance, spread), 1 - part)
         mass = float(np.dot(member, own_weight))
         if mass < 1:
             break
         shift = float(np.dot(member * own_weight, distance)) / mass
         centre = (centre + shift) % 1.0
         variance = float(np.dot(member * own_weight, (distance - shift) ** 2)) / mass
-        spread = float(np.clip(np.sqrt(variance), NARROWEST, WIDEST))
+        before, spread = spread, float(np.clip(np.sqrt(variance), NARROWEST, WIDEST))
+        if abs(spread - before) < SETTLED * before:
+            break
     distance = circular(phase - centre)
     density = _density(distance, spread)
-    every = np.full(len(phase), 0.5)
+    every: Floats = np.full(len(phase), 0.5)
     for _ in range(ROUNDS):
         parts = _parts(band, every, weight)
         parts = _drop_chance_bands(parts, band, weight, distance, spread)
-        family = parts[band] * density
-        every = family / np.maximum(family + 1 - parts[band], 1e-300)
+        last, every = every, _membership(parts[band] * density, 1 - parts[band])
+        if float(np.abs(every - last).max()) < SETTLED:
+            break
     return centre, spread, every
 
 

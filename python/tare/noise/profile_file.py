@@ -34,7 +34,7 @@ def reference_page() -> str:
     lines = [
         "# Noise profile: the file",
         "",
-        "<!-- Generated from python/tare/noise/profile.py by tests/oracle/write_pages.py. -->",
+        "<!-- Generated from tare.noise.profile: PYTHONPATH=tests python -m oracle.write_pages -->",
         "",
         f"JSON, UTF-8. `format` is `{FORMAT}`, `schema_version` is {SCHEMA_VERSION}. The ending of "
         "a name is its unit.",
