@@ -147,7 +147,8 @@ def _chart(
                 scale=alt.Scale(type="log", domain=[1, max(most, 2.0)]),
                 legend=alt.Legend(
                     title=f"{what} in a cell (count)",
-                    values=axes.log_ticks(1, max(most, 2.0)),
+                    values=_few(axes.log_ticks(1, max(most, 2.0))),
+                    labelExpr=axes.COUNT_LABEL,
                     gradientLength=110,
                     gradientThickness=8,
                 ),
@@ -161,6 +162,11 @@ def _chart(
         .properties(width="container", height=220)
     )
     return alt.vconcat(above, below, spacing=26)
+
+
+def _few(ticks: list[float]) -> list[float]:
+    # The bar of colours is as wide as a phone lets it be: four numbers fit beneath it.
+    return ticks[:: -(-len(ticks) // 4)]
 
 
 def _span(frame: pl.DataFrame, low: str, high: str) -> tuple[float, float]:

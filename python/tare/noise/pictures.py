@@ -7,6 +7,7 @@ largest share.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,8 +34,11 @@ Floats = NDArray[np.float64]
 MOST_CURVES = 7
 MOST_LANES = 16
 
-# A trace of so many deltas is drawn from the deltas themselves, a longer one from its heat map.
+# A trace of at most so many deltas is thinned as a whole, by time and length.
 MOST_RAW_DELTAS = 2_000_000
+
+# A longer one in blocks of this times its excess: about 2 000 blocks, as many as a picture holds.
+_BLOCKS_OF = 1000
 
 # Bins of the heat map of detours: as wide as a phone can show.
 _TIME_BINS = 120
@@ -346,52 +350,61 @@ def _power(trace: TraceAnalysis, frequency_hz: float) -> float:
 def _cleaning(recording: Recording, trace: TraceAnalysis) -> list[Picture]:
     cutoff = trace.cutoff
     assert cutoff is not None  # noqa: S101 - the caller has looked
-    if trace.samples <= MOST_RAW_DELTAS:
-        position, value = _deltas(recording, trace)
-        title = "sample (number)"
-    else:
-        position, value = _cells(trace)
-        title = "time (s)"
-    return list(
-        before_after(
-            "timestamps-cleaning",
-            f"CPU {trace.cpu}",
-            position,
-            value,
-            cutoff.value,
-            rule=cutoff.rule,
-            n=trace.samples,
-            removed=cutoff.removed,
-            position_title=title,
-        )
+    block = -(-trace.samples // MOST_RAW_DELTAS)
+    position, value = _deltas(recording, trace, cutoff.value, block)
+    before, after = before_after(
+        "timestamps-cleaning",
+        f"CPU {trace.cpu}",
+        position,
+        value,
+        cutoff.value,
+        rule=cutoff.rule,
+        n=trace.samples,
+        removed=cutoff.removed,
+        position_title="sample (number)",
     )
+    if block == 1:
+        return [before, after]
+    drawn = f"Drawn: the longest and the first of every {units.count(block * _BLOCKS_OF)} samples."
+    return [before, dataclasses.replace(after, caption=f"{after.caption} {drawn}")]
 
 
-def _deltas(recording: Recording, trace: TraceAnalysis) -> tuple[Floats, Floats]:
+def _deltas(
+    recording: Recording, trace: TraceAnalysis, cutoff_ns: float, block: int
+) -> tuple[Floats, Floats]:
+    """Numbers and lengths of the deltas of a trace; of a long one, those that a picture needs."""
     wanted = pl.col("trace_id").is_in(trace.trace_ids)
-    parts = [
-        batch.filter(wanted)["delta_ticks"].to_numpy() for batch in recording.iter_batches("deltas")
-    ]
-    value = np.concatenate(parts).astype(np.float64) * (1e9 / recording.clock.ticks_per_second)
-    # A delta of nothing has no place among lengths: the counter stood still for one step.
-    seen = _visible(value)
-    return np.flatnonzero(seen).astype(np.float64), value[seen]
+    per_tick = 1e9 / recording.clock.ticks_per_second
+    positions, values, passed = [], [], 0
+    for batch in recording.iter_batches("deltas"):
+        value = batch.filter(wanted)["delta_ticks"].to_numpy().astype(np.float64) * per_tick
+        # A delta of nothing has no place among lengths: the counter stood still for one step.
+        chosen = _chosen(value, cutoff_ns, block * _BLOCKS_OF) if block > 1 else value.nonzero()[0]
+        chosen = chosen[value[chosen] > 0]
+        positions.append((passed + chosen).astype(np.float64))
+        values.append(value[chosen])
+        passed += value.size
+    return np.concatenate(positions), np.concatenate(values)
 
 
-def _cells(trace: TraceAnalysis) -> tuple[Floats, Floats]:
-    heat = trace.heat
-    if heat is None:
-        return np.empty(0), np.empty(0)
-    at, length = np.nonzero(heat.counts)
-    middle = (heat.time_edges_ns[:-1] + heat.time_edges_ns[1:]) / 2
-    edges = heat.length_edges_ns
-    # The middle of a bin stands for what is in it; the longest of each interval are exact.
-    inside = np.sqrt(np.maximum(edges[length], 1e-3) * edges[length + 1])
-    exact = np.searchsorted(heat.time_edges_ns, heat.longest_start_ns, side="right") - 1
-    exact = np.clip(exact, 0, middle.size - 1)
-    position = np.concatenate([middle[at], middle[exact]])
-    begin = trace.windows_ns[0][0]
-    return (position - begin) / 1e9, np.concatenate([inside, heat.longest_ns])
+def _chosen(value: Floats, cutoff_ns: float, block: int) -> NDArray[np.intp]:
+    """Of every block: its first, its longest, and its longest that the cut-off keeps."""
+    if not value.size:
+        return np.empty(0, dtype=np.intp)
+    firsts = np.arange(0, value.size, block)
+    kept = np.where(value <= cutoff_ns, value, 0.0)
+    tops = [_argmax(part, firsts, block) for part in (value, kept)]
+    return np.unique(np.concatenate([firsts, *tops]))
+
+
+def _argmax(value: Floats, firsts: NDArray[np.intp], block: int) -> NDArray[np.intp]:
+    whole = value.size // block
+    inside = value[: whole * block].reshape(whole, block).argmax(axis=1)
+    tops: NDArray[np.intp] = inside + firsts[:whole]
+    if whole < firsts.size:
+        rest = np.array([firsts[-1] + value[firsts[-1] :].argmax()])
+        tops = np.concatenate([tops, rest])
+    return tops
 
 
 def _repetitions(loop: str, traces: Sequence[TraceAnalysis]) -> list[Picture]:

@@ -8,6 +8,7 @@ pictures.py.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from tare import units
 from tare.errors import RecordingError
 from tare.noise.analysis import analyse
 from tare.noise.doubts import doubts
+from tare.noise.periods import PeriodFamily
 from tare.noise.pictures import pictures
 from tare.noise.results import GroupSummary, NoiseAnalysis, TraceAnalysis
 from tare.recording import Recording
@@ -204,9 +206,14 @@ def _observed(groups: Sequence[GroupSummary]) -> str:
     return longest if len(groups) == 1 else f"{longest} on each of {len(groups)} CPUs"
 
 
-def _strongest(traces: Sequence[TraceAnalysis]) -> tuple[TraceAnalysis, Any] | None:
+def _strongest(traces: Sequence[TraceAnalysis]) -> tuple[TraceAnalysis, PeriodFamily] | None:
     found = [(trace, family) for trace in traces for family in trace.periods.families]
     return max(found, key=lambda pair: pair[1].share, default=None)
+
+
+def _known_name(family: PeriodFamily) -> str | None:
+    # A family that no timer explains is named by its period, which stands there already.
+    return None if re.fullmatch(r"every \S+ \S+", family.name) else family.name
 
 
 def _how_often(traces: Sequence[TraceAnalysis]) -> str:
@@ -218,8 +225,10 @@ def _how_often(traces: Sequence[TraceAnalysis]) -> str:
     whole = trace.periods.share
     part = units.share(family.share / whole) if whole else units.UNKNOWN
     left = units.share(trace.periods.left_share / whole) if whole else units.UNKNOWN
+    name = _known_name(family)
+    said = f" ({name})" if name else ""
     return (
-        f"The strongest period is {units.time(family.period_ns)} ({family.name}): it makes up "
+        f"The strongest period is {units.time(family.period_ns)}{said}: it makes up "
         f"{part} of the time taken on CPU {trace.cpu}; {left} comes without any period."
     )
 
@@ -237,7 +246,8 @@ def _figures(groups: Sequence[GroupSummary], traces: Sequence[TraceAnalysis]) ->
     strongest = _strongest(traces)
     if strongest is not None:
         trace, family = strongest
-        rest = f"{family.name}, CPU {trace.cpu}, {units.count(family.events)} detours"
+        name = _known_name(family) or "no known timer"
+        rest = f"{name}, CPU {trace.cpu}, {units.count(family.events)} detours"
         figures.append(Figure("strongest period", units.time(family.period_ns), rest))
     else:
         per_second = f"CPU {worst.cpu}, {_PAPERS[worst.loop]}"
