@@ -121,36 +121,35 @@ def _moments(values: Floats, weights: Floats | None, n: int) -> Moments:
     minimum, maximum = float(values.min()), float(values.max())
     if minimum == maximum:
         return Moments(n, minimum, maximum, minimum, 0.0, None, None)
-    # In units of the range, from the middle: no power over- or underflows. Halves, because the
-    # range itself may overflow.
-    middle, scale = minimum / 2 + maximum / 2, maximum / 2 - minimum / 2
+    # In units of the range no power over- or underflows; halves, because the range itself may.
+    half_range = maximum / 2 - minimum / 2
 
-    def power_mean(offset: float, power: int) -> float:
-        return _power_mean(values, weights, n, lambda x: (x - middle) / scale - offset, power)
+    def power_mean(mean: float, offset: float, power: int) -> float:
+        return _mean(
+            values, weights, n, lambda x: ((x / 2 - mean / 2) / half_range - offset) ** power
+        )
 
-    rough = power_mean(0.0, 1)
-    # The rounding of the first mean, found in a second pass and taken off in the powers.
-    offset = rough + power_mean(rough, 1)
-    m2, m3, m4 = (power_mean(offset, power) for power in (2, 3, 4))
+    rough = _mean(values, weights, n, lambda x: x)
+    # What rounding took from the first mean, found in a second pass and taken off in the powers.
+    offset = power_mean(rough, 0.0, 1)
+    m2, m3, m4 = (power_mean(rough, offset, power) for power in (2, 3, 4))
     return Moments(
         n=n,
         minimum=minimum,
         maximum=maximum,
-        mean=middle + scale * offset,
-        sd_population=scale * math.sqrt(m2),
+        mean=rough + half_range * (2 * offset),
+        sd_population=half_range * (2 * math.sqrt(m2)),
         skewness_population=m3 / m2**1.5,
         kurtosis_population=m4 / m2**2,
     )
 
 
-def _power_mean(
-    values: Floats, weights: Floats | None, n: int, shift: Callable[[Floats], Floats], power: int
-) -> float:
-    def sums() -> Iterator[float]:
+def _mean(values: Floats, weights: Floats | None, n: int, of: Callable[[Floats], Floats]) -> float:
+    def parts() -> Iterator[float]:
         for start in range(0, values.size, CHUNK):
-            terms = shift(values[start : start + CHUNK]) ** power
-            if weights is not None:
-                terms *= weights[start : start + CHUNK]
-            yield float(terms.sum())
+            terms = of(values[start : start + CHUNK])
+            # Divided before the sum, which could overflow.
+            share = 1 / n if weights is None else weights[start : start + CHUNK] / n
+            yield float(np.sum(terms * share))
 
-    return math.fsum(sums()) / n
+    return math.fsum(parts())

@@ -34,7 +34,8 @@ CONTINUOUS = {
 """Types 4 to 9: (alpha, beta) of the plotting position (k - alpha) / (n + 1 - alpha - beta)."""
 
 FUZZ = 4 * float(np.finfo(np.float64).eps)
-"""n p of types 1 to 3 counts as whole within this, relative: 0.3 x 10 is 3. As R's `quantile`."""
+"""n p of types 1 to 3 counts as whole within this, relative: 100 x 0.07 is 7 and 100 x 0.29 is 29.
+R takes the same value as an absolute distance, and so misses the second."""
 
 
 @overload

@@ -84,6 +84,22 @@ def test_more_than_one_chunk() -> None:
     assert found.kurtosis_population == pytest.approx(scipy.stats.kurtosis(x) + 3, rel=1e-10)
 
 
+def test_more_than_one_chunk_of_a_tally() -> None:
+    values, counts = np.sqrt(np.arange(300_000.0)), np.arange(300_000) % 3 + 1
+    found = stats.moments(SimpleNamespace(values=values, counts=counts))
+    once = stats.moments(np.repeat(values, counts))
+    assert found.n == once.n
+    assert found.mean == pytest.approx(once.mean, rel=1e-13)
+    assert found.skewness_population == pytest.approx(once.skewness_population, rel=1e-10)
+
+
+def test_a_far_outlier_takes_nothing_from_the_mean() -> None:
+    x = [26.0] * 9999 + [1e15]
+    check(stats.moments(x), x)
+    tally = SimpleNamespace(values=np.array([26.0, 1e15]), counts=np.array([10**14, 1]))
+    assert stats.moments(tally).mean == pytest.approx(36, rel=1e-13)
+
+
 def test_names_stand_for_their_definitions() -> None:
     x = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 40.0]
     found = stats.moments(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from oracle.r_judge import judge
 from tare import stats
 
-SHARES = [0.0, 0.01, 0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 0.75, 0.9, 0.95, 0.999, 1.0]
+SHARES = [0.0, 0.01, 0.07, 0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 0.75, 0.9, 0.95, 0.999, 1.0]
 METHODS = range(1, 10)
 NUMPY_NAME = {
     4: "interpolated_inverted_cdf",
@@ -55,6 +56,19 @@ def test_all_nine_types_are_those_of_r(tmp_path: Path) -> None:
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9, err_msg=f"type {method}")
 
 
+@pytest.mark.parametrize("n", [1, 7, 25, 50, 100, 200, 300, 1000])
+def test_whole_n_p_counts_as_whole(n: int) -> None:
+    # 100 x 0.07 and 100 x 0.29 are not whole in floating point.
+    samples, percents = np.arange(1, n + 1), range(101)
+    shares = [percent / 100 for percent in percents]
+    found = [stats.quantile(samples, shares, method=method) for method in (1, 2, 3)]
+    for percent, *of_types in zip(percents, *found, strict=True):
+        place = Fraction(n * percent, 100)
+        ceiling, whole = math.ceil(place), place.denominator == 1
+        expected = [ceiling, place + Fraction(1, 2) if whole else ceiling, round(place)]
+        assert of_types == [min(max(rank, 1), n) for rank in expected], f"{percent} %"
+
+
 def test_does_not_hold_the_samples_of_a_tally() -> None:
     tally = SimpleNamespace(values=np.array([26.0, 52.0]), counts=np.array([10**15, 1]))
     assert stats.quantile(tally, 0.5) == 26
@@ -79,6 +93,7 @@ def test_refuses_a_share_outside(p: float) -> None:
         [1.0, np.inf],
         [[1.0]],
         SimpleNamespace(values=np.array([2.0, 1.0]), counts=np.array([1, 1])),
+        SimpleNamespace(values=np.array([1.0, 1.0]), counts=np.array([1, 1])),
         SimpleNamespace(values=np.array([1.0, 2.0]), counts=np.array([1, 0])),
         SimpleNamespace(values=np.array([1.0, 2.0]), counts=np.array([1])),
         SimpleNamespace(values=np.array([1.0, 2.0]), counts=np.array([1.5, 1.0])),
