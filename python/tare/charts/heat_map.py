@@ -100,19 +100,19 @@ def _rows(
         },
         schema=_SCHEMA,
     )
-    known = np.flatnonzero(np.isfinite(longest_ns))
+    # An interval without any is kept, empty: the line has a gap there.
     line = pl.DataFrame(
         {
-            "row": ["longest"] * known.size,
-            "from_s": time_edges_s[known],
-            "to_s": time_edges_s[known + 1],
-            "from_ns": longest_ns[known],
-            "to_ns": longest_ns[known],
-            "count": counts.sum(axis=1)[known],
+            "row": ["longest"] * longest_ns.size,
+            "from_s": time_edges_s[:-1],
+            "to_s": time_edges_s[1:],
+            "from_ns": longest_ns,
+            "to_ns": longest_ns,
+            "count": counts.sum(axis=1),
         },
         schema=_SCHEMA,
     )
-    return pl.concat([cells, line])
+    return pl.concat([cells, line.with_columns(pl.col("from_ns", "to_ns").fill_nan(None))])
 
 
 def _chart(
@@ -127,7 +127,7 @@ def _chart(
     base = alt.Chart(source())
     above = (
         base.transform_filter("datum.row === 'longest'")
-        .mark_line(interpolate="step-after", strokeWidth=1.5, style="strong", aria=False, fill=None)
+        .mark_line(interpolate="step-after", strokeWidth=1.5, aria=False)
         .encode(
             x=axes.time_s("from_s:Q", ends_s).axis(None),
             y=axes.log_time("from_ns", "longest in each interval", top_ends),
@@ -170,6 +170,6 @@ def _few(ticks: list[float]) -> list[float]:
 
 
 def _span(frame: pl.DataFrame, low: str, high: str) -> tuple[float, float]:
-    if not frame.height:
+    if not frame[low].count():
         return 1e2, 1e6
     return float(frame[low].min()), float(frame[high].max())  # type: ignore[arg-type]

@@ -84,6 +84,7 @@ def config(mode: Mode) -> dict[str, Any]:
             "symbolOpacity": 1,
             "titleOrient": "left",
             "symbolSize": 70,
+            "labelLimit": 240,
             "offset": 26,
         },
         "title": {"color": ink["ink"], "fontSize": 13, "anchor": "start"},
@@ -108,7 +109,7 @@ def config(mode: Mode) -> dict[str, Any]:
                 "fontSize": 11,
                 "font": FONT,
             },
-            "strong": {"stroke": palette[1], "fill": palette[1]},
-            "quiet": {"stroke": ink["soft"], "fill": ink["soft"]},
+            "strong": {"color": palette[1]},
+            "quiet": {"color": ink["soft"]},
         },
     }

@@ -88,7 +88,7 @@ def _others(recording: Recording) -> Iterator[Doubt]:
     load = seen.load_1min_before
     if load is not None and load >= _BUSY_LOAD_PER_CPU * (cpus or 1):
         yield Doubt(
-            f"Load average {load:.2f} before the start.",
+            f"Load average {load:.1f} before the start.",
             "Other programs were at work and took time; stop them, or name them in the result.",
         )
     if seen.runnable_before:

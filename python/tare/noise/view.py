@@ -51,6 +51,7 @@ SUMMARY_HEAD: dict[str, dict[str, Any]] = {
 
 _MOST_ROWS = 200
 _MOST_LINES = 12
+_MOST_FAMILIES = 5
 
 
 def views(recordings: Sequence[Recording]) -> list[View]:
@@ -196,8 +197,8 @@ def _how_long(groups: Sequence[GroupSummary], traces: Sequence[TraceAnalysis]) -
         middle = f", half of them for less than {units.time(typical.lengths.quantiles[0].estimate)}"
     where = "" if longest.cpu == worst.cpu else f", on CPU {longest.cpu}"
     return (
-        f"It is interrupted {units.significant(worst.rate_per_s)} times a second{middle}; "
-        f"the longest detour took {units.time(longest.lengths.longest_ns)}{where}."
+        f"CPU {worst.cpu} is interrupted {units.significant(worst.rate_per_s)} times a second"
+        f"{middle}; the longest detour took {units.time(longest.lengths.longest_ns)}{where}."
     )
 
 
@@ -300,7 +301,7 @@ def _of_groups(analysis: NoiseAnalysis) -> Table:
             group.fraction_low,
             group.fraction_high,
             group.rate_per_s,
-            group.longest_ns,
+            group.longest_ns if group.rate_per_s else "-",
         )
         for group in sorted(analysis.groups, key=_place)[:_MOST_ROWS]
     ]
@@ -361,11 +362,10 @@ def _of_periods(traces: Sequence[TraceAnalysis]) -> Table:
         Column("name"),
         Column("period", "time_ns"),
         Column("detours", "count"),
-        Column("kept to", "share"),
+        Column("in a period", "number"),
         Column("time taken", "share"),
         Column("median length", "time_ns"),
         Column("longest", "time_ns"),
-        Column("jitter", "time_ns"),
     )
     rows = [
         (
@@ -377,17 +377,16 @@ def _of_periods(traces: Sequence[TraceAnalysis]) -> Table:
             family.share,
             family.length_median_ns,
             family.length_max_ns,
-            family.jitter_ns,
         )
         for trace in traces
-        for family in trace.periods.families
+        for family in trace.periods.families[:_MOST_FAMILIES]
     ]
     return Table(
         "periods",
         "What comes at regular intervals",
         columns,
         rows[:_MOST_ROWS],
-        "Kept to: share of the planned instants at which a detour was seen.",
+        "In a period: detours of the family for each of its planned instants; 1 is a clock.",
     )
 
 

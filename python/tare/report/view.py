@@ -186,7 +186,7 @@ def _scale(kind: Kind, values: Sequence[Cell]) -> tuple[float, str]:
         return 1.0, ""
     known = [abs(value) for value in values if isinstance(value, int | float)]
     positive = [value for value in known if 0 < value < math.inf]
-    middle = statistics.median(positive) if positive else 0.0
+    middle = statistics.median_low(positive) if positive else 0.0
     for least, factor, unit in steps:
         if middle >= least:
             return factor, unit

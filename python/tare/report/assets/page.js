@@ -23,6 +23,9 @@
     return out;
   }
 
+  // Names of colours beside each other are too wide for a phone.
+  const narrow = (config) => ({ ...config, legend: { ...config.legend, columns: 1 } });
+
   // A finger that scrolls the page must not be caught by a picture.
   function withoutZoom(spec) {
     const touch = matchMedia("(pointer: coarse)").matches;
@@ -63,7 +66,7 @@
     const options = {
       actions: false,
       ast: true,
-      config: themes[colours],
+      config: width < 480 ? narrow(themes[colours]) : themes[colours],
       mode: "vega-lite",
       renderer: "canvas",
       tooltip: { theme: colours },
