@@ -89,6 +89,8 @@ SCENARIOS = (
     Scenario("FWQ 100 us", QUANTUM, USUAL, FINE, 50_000, 6, "quanta of 100 µs, 1 in 5 hit"),
     Scenario("FWQ heavy", QUANTUM_LONG, (TICK, Random(60.0, Lognormal(1e4, 0.8, 2e3))), FINE,
              20_000, 6, "quanta of 1 ms, 3 in 10 hit"),
+    Scenario("FWQ mostly hit", QUANTUM_LONG, (TICK, Random(700.0, Lognormal(1e4, 0.8, 2e3))), FINE,
+             20_000, 6, "quanta of 1 ms, 6 in 10 hit"),
     Scenario("FWQ drifted", QUANTUM_DRIFTED, USUAL, FINE, 50_000, 6,
              "quanta of 100 µs that get 3 % longer"),
     Scenario("FWQ quiet", QUANTUM, (), FINE, 50_000, 6, "quanta of 100 µs, no noise"),

@@ -28,7 +28,6 @@ from tare.noise.fraction import (
     batch_means,
     detour_fraction,
     expected_longest,
-    find_mode,
     ftq_fraction,
     fwq_fraction,
 )
@@ -44,8 +43,7 @@ from tare.noise.results import (
     TraceAnalysis,
 )
 from tare.noise.source import Source
-from tare.noise.spectrum import SHORTEST_PERIOD_NS
-from tare.noise.tally import Tally
+from tare.noise.tally import Tally, find_mode
 
 Floats = NDArray[np.float64]
 
@@ -199,7 +197,7 @@ class _Found:
     cutoff: Cutoff | None
     kept: Samples | None
     heat: HeatMap | None
-    shortest_period_ns: float
+    resolution_ns: float
     doubts: tuple[str, ...] = ()
 
 
@@ -254,7 +252,7 @@ def _analyse_one(measurement: _Measurement, data: _Tables) -> TraceAnalysis:
             measurement.windows_ns,
             timer_hz=data.timer_hz,
             virtual=data.virtual,
-            shortest_period_ns=found.shortest_period_ns,
+            resolution_ns=found.resolution_ns,
         ),
         heat=found.heat,
         usage=_usage(measurement),
@@ -349,7 +347,7 @@ def _timestamps(measurement: _Measurement, data: _Tables) -> _Found:
         scanned.longest_ticks.astype(np.float64) * per_tick,
     )
     threshold = scanned.threshold_ticks * per_tick
-    return _Found(detours, fraction, None, floor, threshold, cutoff, kept, heat, SHORTEST_PERIOD_NS)
+    return _Found(detours, fraction, None, floor, threshold, cutoff, kept, heat, 0.0)
 
 
 def _selfish(measurement: _Measurement, data: _Tables) -> _Found:
@@ -376,7 +374,7 @@ def _selfish(measurement: _Measurement, data: _Tables) -> _Found:
         None,
         None,
         None,
-        SHORTEST_PERIOD_NS,
+        0.0,
         () if len(floors) == len(measurement.rows) else ("floor unknown: gaps count whole",),
     )
 
@@ -409,7 +407,7 @@ def _fwq(measurement: _Measurement, data: _Tables) -> _Found:
         cutoff,
         kept,
         None,
-        max(SHORTEST_PERIOD_NS, 2.2 * floor),
+        floor,
     )
 
 
@@ -443,5 +441,5 @@ def _ftq(measurement: _Measurement, data: _Tables) -> _Found:
         cutoff,
         kept,
         None,
-        max(SHORTEST_PERIOD_NS, 2.2 * slot_ns),
+        slot_ns,
     )

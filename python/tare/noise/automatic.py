@@ -10,9 +10,10 @@ in `tare.noise.cutoffs`.
 
 How it works
 ------------
-Let u be the distance from the median on a log axis. For the usual families of the floor (normal,
-lognormal, gamma, Weibull, uniform) the share of the remaining samples that is used up per octave
-of u never falls: the generalised failure rate u f(u)/S(u) increases (IGFR). A detour adds samples
+Let u be the distance from the floor's centre on a log axis; the centre is the median, or the mode
+where the median itself was hit. For the usual families of the floor (normal, lognormal, gamma,
+Weibull, uniform) the share of the remaining samples that is used up per octave of u never falls:
+the generalised failure rate u f(u)/S(u) increases (IGFR). A detour adds samples
 far out, so that between floor and detours the survival curve S stays flat: the rate falls. Three
 steps follow.
 
@@ -42,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from tare.noise.tally import Tally
+from tare.noise.tally import Tally, find_mode
 
 Floats = NDArray[np.float64]
 
@@ -124,18 +125,18 @@ def find_step(tally: Tally) -> float | None:
 
 @dataclass(frozen=True)
 class _Tail:
-    """The survival curve right of the median on a log axis."""
+    """The survival curve right of the floor's centre on a log axis."""
 
-    median: float
+    centre: float
     spread: float
-    octave: Floats  # log2 of the distance from the median in spreads
+    octave: Floats  # log2 of the distance from the centre in spreads
     survivors: Floats  # samples beyond, counts spread over the step
 
 
-def _tail(tally: Tally, median: float, spread: float, step: float) -> _Tail:
-    top = np.log2((tally.maximum - median) / spread) + 0.5
+def _tail(tally: Tally, centre: float, spread: float, step: float) -> _Tail:
+    top = np.log2((tally.maximum - centre) / spread) + 0.5
     octave = np.arange(-1.0, top + 1 / PER_OCTAVE, 1 / PER_OCTAVE)
-    places = median + spread * 2.0**octave
+    places = centre + spread * 2.0**octave
     below = np.concatenate([[0], np.cumsum(tally.counts)])
     shifts = ((np.arange(SPREAD_PARTS) + 0.5) / SPREAD_PARTS - 0.5) * step
     found = np.searchsorted(tally.values, places[None, :] + shifts[:, None], side="right")
@@ -143,7 +144,7 @@ def _tail(tally: Tally, median: float, spread: float, step: float) -> _Tail:
     # A floor narrower than half a spread is over before the axis begins: the rate at which it used
     # its samples up is then seen from the quarter of all that a wide one would have there.
     survivors[0] = max(survivors[0], tally.n / 4)
-    return _Tail(median, spread, octave, survivors)
+    return _Tail(centre, spread, octave, survivors)
 
 
 def _rates(octave: Floats, survivors: Floats) -> Floats:
@@ -213,28 +214,37 @@ def find_floor_end(tally: Tally, step: float | None = None, cost_ratio: float = 
     Gap
     """
     step = find_step(tally) if step is None else step
-    median = float(tally.quantile(0.5))
-    spread = max(step or 0.0, median - float(tally.quantile(0.05)))
-    if spread == 0:
-        spread = abs(median) or float(np.diff(tally.values).min(initial=np.inf))
-    cost = (cost_ratio - 1) * median / spread
+    centre, spread = _centre(tally, step or 0.0, cost_ratio)
+    cost = (cost_ratio - 1) * centre / spread
     reach, nearest = max(REACH, cost), max(NEAREST, cost)
-    if tally.maximum <= median + reach * spread:
+    if tally.maximum <= centre + reach * spread:
         return Gap(None, None, spread, step)
-    tail = _tail(tally, median, spread, step or 0.0)
+    tail = _tail(tally, centre, spread, step or 0.0)
     gap = _find_gap(tail, reach)
     if gap is None:
         return Gap(None, None, spread, step)
     _, far_side, log_p = gap
     first = int(np.searchsorted(tail.octave, np.log2(nearest)))
     score = tail.survivors - 2 * _floor_bound(tail, far_side)
-    place = median + spread * 2.0 ** tail.octave[first + int(np.argmax(score[first:]))]
-    return Gap(_middle_of_gap(tally, median, place, spread), log_p, spread, step)
+    place = centre + spread * 2.0 ** tail.octave[first + int(np.argmax(score[first:]))]
+    return Gap(_middle_of_gap(tally, centre, place, spread), log_p, spread, step)
 
 
-def _middle_of_gap(tally: Tally, median: float, place: float, spread: float) -> float:
-    """Middle, on the log axis of the distance from the median, of the gap around a place."""
+def _centre(tally: Tally, step: float, cost_ratio: float) -> tuple[float, float]:
+    """Where the floor lies, and how far it spreads to the left."""
+    low, median = tally.quantile([0.05, 0.5]).tolist()
+    mode = find_mode(tally)
+    least = max(step, mode - low)
+    # More than half of the samples are hit, and the median is one of them.
+    hit = least > 0 and median - mode > max(REACH * least, (cost_ratio - 1) * mode)
+    centre = mode if hit else median
+    spread = max(step, centre - low)
+    return centre, spread or abs(centre) or float(np.diff(tally.values).min(initial=np.inf))
+
+
+def _middle_of_gap(tally: Tally, centre: float, place: float, spread: float) -> float:
+    """Middle, on the log axis of the distance from the centre, of the gap around a place."""
     right = int(np.searchsorted(tally.values, place, side="right"))
-    low = max(float(tally.values[right - 1]) - median, spread / 2)
-    high = float(tally.values[min(right, len(tally.values) - 1)]) - median
-    return median + float(np.sqrt(low * high)) if high > low else float(tally.values[right - 1])
+    low = max(float(tally.values[right - 1]) - centre, spread / 2)
+    high = float(tally.values[min(right, len(tally.values) - 1)]) - centre
+    return centre + float(np.sqrt(low * high)) if high > low else float(tally.values[right - 1])

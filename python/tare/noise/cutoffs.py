@@ -261,7 +261,8 @@ def automatic(data: Data, step: float | None = None, cost_ratio: float = COST_RA
     Returns
     -------
     Cutoff
-        Always suited: it makes no demand that it does not test itself.
+        Unsuited where more than half of the samples are hit: the floor then ends left of the
+        median, where all stay.
 
     References
     ----------
@@ -276,6 +277,9 @@ def automatic(data: Data, step: float | None = None, cost_ratio: float = COST_RA
     exponent = max((gap.log_p or 0.0) / math.log(10), LEAST_EXPONENT)
     most = "less than " if exponent == LEAST_EXPONENT else "about "
     why = f"end of the floor's tail; such a gap without detours: {most}1e{exponent:.0f}"
+    if gap.value < float(tally.quantile(0.5)):
+        why = "more than half of the samples are hit, but what is left of the median always stays"
+        return _cutoff(tally, "automatic", gap.value, False, why)
     return _cutoff(tally, "automatic", gap.value, True, why)
 
 

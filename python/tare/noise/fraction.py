@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from tare.noise.tally import Tally
+from tare.noise.tally import Tally, find_mode
 
 Floats = NDArray[np.float64]
 
@@ -230,46 +230,6 @@ def _need_time(elapsed_ns: float) -> None:
     if not elapsed_ns > 0:
         msg = f"the elapsed time must be above 0 ns, not {elapsed_ns}"
         raise ValueError(msg)
-
-
-def find_mode(tally: Tally, step: float | None = None) -> float:
-    """Most usual value: the middle of the shortest half, halved again and again.
-
-    Parameters
-    ----------
-    tally : Tally
-        Samples in any unit.
-    step : float or None
-        Step of the counter, same unit: the result is then the mean of the samples within one step
-        of the mode, which is finer than the step.
-
-    Returns
-    -------
-    float
-        In the unit of the tally.
-
-    References
-    ----------
-    Bickel & Fruehwirth 2006, "On a fast, robust estimator of the mode", Computational Statistics &
-    Data Analysis 50(12) (half-sample mode).
-    """
-    values, counts = tally.values, tally.counts
-    while len(values) > 2:
-        until = np.cumsum(counts)
-        need = (int(until[-1]) + 1) // 2
-        # For each first value, the nearest last value with half of the samples between them.
-        first = np.flatnonzero(until[-1] - until + counts >= need)
-        last = np.searchsorted(until, until[first] - counts[first] + need)
-        best = int(np.argmin(values[last] - values[first]))
-        low, high = int(first[best]), int(last[best]) + 1
-        if high - low == len(values):
-            break
-        values, counts = values[low:high], counts[low:high]
-    mode = float(values[np.argmax(counts)])
-    if not step:
-        return mode
-    near = np.abs(tally.values - mode) <= step * (1 + 1e-9)
-    return float(np.average(tally.values[near], weights=tally.counts[near]))
 
 
 def fwq_fraction(

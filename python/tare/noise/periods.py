@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.noise.phase import circular, fit_family
+from tare.noise.phase import PhaseFit, circular, fit_family
 from tare.noise.spectrum import (
     FEWEST_EVENTS,
     SEARCHED_NS,
@@ -47,6 +47,9 @@ MOST_FAMILIES = 12
 
 MOST_ROUNDS = 24
 """Lines that are taken out in all; several may turn out to be of one family."""
+
+SLOTS_PER_PERIOD = 2.2
+"""Slots or quanta that a period must hold at least: two, by Nyquist, and a margin."""
 
 SAME_PHASE = 0.1
 """Two lines of one period are one family if their phases are nearer than this, in periods."""
@@ -182,7 +185,7 @@ def find_periods(
     *,
     timer_hz: float | None = None,
     virtual: bool = False,
-    shortest_period_ns: float = SHORTEST_PERIOD_NS,
+    resolution_ns: float = 0.0,
 ) -> Periods:
     """Find the periodic families among detours.
 
@@ -198,8 +201,9 @@ def find_periods(
         The kernel's timer frequency, Hz, to name families; None if unknown.
     virtual : bool
         Does a hypervisor run beneath? Then a line at another timer's frequency may be the host's.
-    shortest_period_ns : float
-        Shortest period looked for, ns. For FWQ and FTQ at least two quanta.
+    resolution_ns : float
+        How exactly a start is known, ns: the length of a quantum or slot for FWQ and FTQ. Periods
+        shorter than 2.2 of it are not looked for.
 
     Returns
     -------
@@ -218,11 +222,12 @@ def find_periods(
     start = np.asarray(start_ns, dtype=np.float64) - windows[0, 0]
     length = np.asarray(length_ns, dtype=np.float64)
     n, share = len(start), float(length.sum()) / observed
-    search = LineSearch(start, length, windows - windows[0, 0], shortest_period_ns)
+    shortest = max(SHORTEST_PERIOD_NS, SLOTS_PER_PERIOD * resolution_ns)
+    search = LineSearch(start, length, windows - windows[0, 0], shortest)
     if search.empty:
         why = f"{n} detours in {observed * 1e-9:.3g} s are too few for a period"
         return Periods((), n, float(n), share, share, observed, None, why)
-    drafts, left = _take_out(start, length, search)
+    drafts, left = _take_out(start, length, search, resolution_ns)
     before = search.power(np.ones(n))
     families = [
         _describe(
@@ -265,7 +270,9 @@ class _Draft:
     taken: Floats
 
 
-def _take_out(start: Floats, length: Floats, search: LineSearch) -> tuple[list[_Draft], Floats]:
+def _take_out(
+    start: Floats, length: Floats, search: LineSearch, resolution_ns: float
+) -> tuple[list[_Draft], Floats]:
     """Name the strongest line, take its members out by their probability, and search again."""
     left = np.ones(len(start))
     drafts: list[_Draft] = []
@@ -282,7 +289,7 @@ def _take_out(start: Floats, length: Floats, search: LineSearch) -> tuple[list[_
             break
         # Rounding must not leave a weight below 0.
         left = np.maximum(left - taken, 0.0)
-        same = _same_family(drafts, fit.frequency, fit.phase, start)
+        same = _same_family(drafts, fit, start, resolution_ns)
         if same is not None:
             same.taken = same.taken + taken
         elif len(drafts) < MOST_FAMILIES:
@@ -294,18 +301,20 @@ def _take_out(start: Floats, length: Floats, search: LineSearch) -> tuple[list[_
 
 
 def _same_family(
-    drafts: list[_Draft], frequency: float, phase: float, start: Floats
+    drafts: list[_Draft], fit: PhaseFit, start: Floats, resolution_ns: float
 ) -> _Draft | None:
     """Find the family whose leftover a line is: same period, nearly the same phase."""
     span = float(start[-1] - start[0])
     for draft in drafts:
-        if abs(draft.frequency - frequency) * span > 0.5:
+        # Starts known only to a slot lie in two neighbouring ones, and beat between them.
+        blur = resolution_ns * draft.frequency
+        if abs(draft.frequency - fit.frequency) * span > 0.5 + blur:
             continue
         # Phases are compared in the middle of the trace, where both fits are best.
         middle = (start[0] + start[-1]) / 2
-        turn = middle * (draft.frequency - frequency)
-        apart = circular(np.array([draft.phase - phase - turn]))[0]
-        if abs(apart) < SAME_PHASE:
+        turn = middle * (draft.frequency - fit.frequency)
+        apart = circular(np.array([draft.phase - fit.phase - turn]))[0]
+        if abs(apart) < SAME_PHASE + blur:
             return draft
     return None
 

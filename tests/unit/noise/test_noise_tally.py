@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tare.noise.fraction import find_mode
-from tare.noise.tally import Tally
+from tare.noise.tally import Tally, find_mode
 
 SAMPLES = hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(-50, 1000))
 
