@@ -39,6 +39,13 @@ impl Budget {
         (self.limit.runtime_us as f64 * 1e3 * USED) as u64
     }
 
+    /// What the OS keeps of each period for others, ns.
+    #[must_use]
+    pub fn others_ns(&self) -> u64 {
+        let runtime_us = self.limit.runtime_us.unsigned_abs();
+        self.limit.period_us.saturating_sub(runtime_us).saturating_mul(1000)
+    }
+
     /// Equal windows that `duration_ns` of real-time looping is cut into.
     #[must_use]
     pub fn windows(&self, duration_ns: u64) -> u64 {
@@ -81,6 +88,7 @@ mod tests {
     fn the_usual_limit_gives_windows_below_it() {
         let budget = budget(950_000, 1_000_000).unwrap();
         assert_eq!(budget.window_ns(), 855_000_000);
+        assert_eq!(budget.others_ns(), 50_000_000);
         assert_eq!(budget.windows(5_000_000_000), 6);
         assert_eq!(budget.windows(100_000), 1);
         // A full window and its rest fill a period: 855 ms of it, which is less than 950.

@@ -150,7 +150,7 @@ impl<C: Counter> Seat<C> {
         let real_time = spell.end();
 
         let (outcome, usage) = measured?;
-        let trace = bench.trace(&spec.task, outcome);
+        let trace = bench.trace(outcome);
         let value = Trace { cpu: self.cpu, cpu_after, real_time: granted, usage, ..trace };
         Ok(Paid { value, real_time })
     }

@@ -55,8 +55,9 @@ pub enum Records {
 }
 
 impl Trace {
-    /// A trace of nothing, for a loop to fill in.
-    pub(crate) fn empty() -> Self {
+    /// A trace of these records, everything else zero or unknown, to be filled in.
+    #[must_use]
+    pub fn of(records: Records) -> Self {
         Self {
             cpu: 0,
             cpu_after: None,
@@ -73,7 +74,7 @@ impl Trace {
             lost_ticks: 0,
             wrapped_deltas: 0,
             stopped: false,
-            records: Records::Deltas(Vec::new()),
+            records,
         }
     }
 }

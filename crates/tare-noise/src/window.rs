@@ -145,13 +145,13 @@ pub(crate) struct Calibration {
     pub(crate) units_per_quantum: Option<u64>,
 }
 
-/// What the loop itself says about the window.
+/// What the loop itself says about the window, and what it ran with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
-    Filled(Filled),
-    Kept(Kept),
-    Timed(Timed),
-    Counted(Counted),
+    Filled { filled: Filled, samples: usize },
+    Kept { kept: Kept, threshold_ticks: u64 },
+    Timed { timed: Timed, units: u64 },
+    Counted { counted: Counted, slots: usize },
 }
 
 /// Where a loop runs: one CPU's counter, calibration and buffers.
@@ -188,45 +188,47 @@ impl<C: Counter> Bench<'_, C> {
             Task::Timestamps { samples } => {
                 let blocks = samples.div_ceil(BLOCK);
                 let (low, ends) = (&mut low[..blocks * BLOCK], &mut words[..blocks]);
-                Outcome::Filled(timestamps::fill(counter, low, ends, stop))
+                let filled = timestamps::fill(counter, low, ends, stop);
+                Outcome::Filled { filled, samples }
             }
             Task::Selfish { duration_ticks, threshold_ticks } => {
-                let threshold = threshold_ticks.unwrap_or(self.calibration.floor.threshold_ticks);
-                Outcome::Kept(selfish::keep_gaps(counter, threshold, duration_ticks, detours, stop))
+                let threshold_ticks =
+                    threshold_ticks.unwrap_or(self.calibration.floor.threshold_ticks);
+                let kept =
+                    selfish::keep_gaps(counter, threshold_ticks, duration_ticks, detours, stop);
+                Outcome::Kept { kept, threshold_ticks }
             }
             Task::Fwq { duration_ticks } => {
                 let units = self.calibration.units_per_quantum.unwrap_or(1);
-                Outcome::Timed(fwq::time_work(counter, units, duration_ticks, words, stop))
+                let timed = fwq::time_work(counter, units, duration_ticks, words, stop);
+                Outcome::Timed { timed, units }
             }
             Task::Ftq { grid, slots, unit_ticks } => {
                 let unit = (unit_ticks / self.calibration.ticks_per_unit).max(1.0) as u64;
-                Outcome::Counted(ftq::count_work(counter, grid, unit, &mut words[..slots], stop))
+                let counted = ftq::count_work(counter, grid, unit, &mut words[..slots], stop);
+                Outcome::Counted { counted, slots }
             }
         }
     }
 
     /// Make a trace of what the window left in the buffers, taking those along. The caller fills
     /// in who ran it where.
-    pub(crate) fn trace(&mut self, task: &Task, outcome: Outcome) -> Trace {
+    pub(crate) fn trace(&mut self, outcome: Outcome) -> Trace {
         let floor = self.calibration.floor;
-        match (outcome, *task) {
-            (Outcome::Filled(filled), Task::Timestamps { samples }) => {
-                let trace = deltas(filled, samples, self.buffers);
-                Trace { floor_ticks: Some(floor.timestamps_ticks), ..trace }
-            }
-            (Outcome::Kept(kept), Task::Selfish { threshold_ticks, .. }) => Trace {
+        match outcome {
+            Outcome::Filled { filled, samples } => Trace {
+                floor_ticks: Some(floor.timestamps_ticks),
+                ..deltas(filled, samples, self.buffers)
+            },
+            Outcome::Kept { kept, threshold_ticks } => Trace {
                 floor_ticks: Some(floor.selfish_ticks),
-                threshold_ticks: Some(threshold_ticks.unwrap_or(floor.threshold_ticks)),
+                threshold_ticks: Some(threshold_ticks),
                 ..detours(kept, self.buffers)
             },
-            (Outcome::Timed(timed), _) => Trace {
-                work_per_quantum: self.calibration.units_per_quantum,
-                ..quanta(timed, self.buffers)
-            },
-            (Outcome::Counted(counted), Task::Ftq { slots, .. }) => {
-                self::slots(counted, slots, self.buffers)
+            Outcome::Timed { timed, units } => {
+                Trace { work_per_quantum: Some(units), ..quanta(timed, self.buffers) }
             }
-            _ => Trace::empty(),
+            Outcome::Counted { counted, slots } => self::slots(counted, slots, self.buffers),
         }
     }
 }
@@ -234,6 +236,7 @@ impl<C: Counter> Bench<'_, C> {
 fn deltas(filled: Filled, samples: usize, buffers: &mut Buffers) -> Trace {
     let mut low = std::mem::take(&mut buffers.low);
     let wrapped_deltas = timestamps::differences(filled, &mut low, &buffers.words);
+    let stopped = filled.blocks * BLOCK < samples;
     let samples = samples.min(filled.blocks * BLOCK);
     // The readings beyond what was asked for, to the end of the last block, are cut off.
     let beyond: u64 =
@@ -245,9 +248,8 @@ fn deltas(filled: Filled, samples: usize, buffers: &mut Buffers) -> Trace {
         end_ticks: last.wrapping_sub(beyond),
         samples: samples as u64,
         wrapped_deltas,
-        stopped: filled.blocks * BLOCK < samples,
-        records: Records::Deltas(low),
-        ..Trace::empty()
+        stopped,
+        ..Trace::of(Records::Deltas(low))
     }
 }
 
@@ -261,8 +263,7 @@ fn detours(kept: Kept, buffers: &mut Buffers) -> Trace {
         lost_records: kept.lost_records,
         lost_ticks: kept.lost_ticks,
         stopped: kept.stopped,
-        records: Records::Detours(detours),
-        ..Trace::empty()
+        ..Trace::of(Records::Detours(detours))
     }
 }
 
@@ -275,8 +276,7 @@ fn quanta(timed: Timed, buffers: &mut Buffers) -> Trace {
         samples: timed.quanta as u64 + timed.lost_records,
         lost_records: timed.lost_records,
         stopped: timed.stopped,
-        records: Records::Readings(readings),
-        ..Trace::empty()
+        ..Trace::of(Records::Readings(readings))
     }
 }
 
@@ -288,8 +288,7 @@ fn slots(counted: Counted, slots: usize, buffers: &mut Buffers) -> Trace {
         end_ticks: counted.end_ticks,
         samples: slots as u64,
         stopped: counted.stopped,
-        records: Records::Slots(work),
-        ..Trace::empty()
+        ..Trace::of(Records::Slots(work))
     }
 }
 
@@ -299,15 +298,19 @@ mod tests {
     use crate::scripted::Scripted;
 
     fn trace_of(task: Task, counter: &Scripted, sizes: Sizes) -> Trace {
+        trace_until(false, task, counter, sizes)
+    }
+
+    fn trace_until(stopped: bool, task: Task, counter: &Scripted, sizes: Sizes) -> Trace {
         let floor = Floor { threshold_ticks: 260, timestamps_ticks: 24.5, selfish_ticks: 25.5 };
         let calibration = Calibration { floor, ticks_per_unit: 4.0, units_per_quantum: Some(2) };
         let mut buffers = Buffers::default();
         buffers.reserve(sizes).unwrap();
-        let stop = AtomicBool::new(false);
+        let stop = AtomicBool::new(stopped);
         let mut bench =
             Bench { counter, calibration: &calibration, buffers: &mut buffers, stop: &stop };
         let outcome = bench.run(&task);
-        bench.trace(&task, outcome)
+        bench.trace(outcome)
     }
 
     #[test]
@@ -355,6 +358,21 @@ mod tests {
         let trace = trace_of(task, &counter, Sizes::for_task(&task, 0, 0));
         assert_eq!(trace.records, Records::Slots(vec![2, 2, 3, 2]));
         assert_eq!((trace.samples, trace.work_per_quantum), (4, None));
+    }
+
+    #[test]
+    fn a_stopped_trace_says_so() {
+        let grid = Grid::new(100.0).unwrap();
+        for task in [
+            Task::Timestamps { samples: 2500 },
+            Task::Selfish { duration_ticks: 1 << 40, threshold_ticks: None },
+            Task::Fwq { duration_ticks: 1 << 40 },
+            Task::Ftq { grid, slots: 50, unit_ticks: 8.0 },
+        ] {
+            let counter = Scripted::with_gaps(0, &[], 26);
+            let trace = trace_until(true, task, &counter, Sizes::for_task(&task, 10, 10));
+            assert!(trace.stopped, "{task:?}");
+        }
     }
 
     #[test]

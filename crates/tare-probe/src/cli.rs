@@ -93,15 +93,15 @@ pub struct NoiseFlags {
     pub cpus: Option<String>,
 
     /// How long each of selfish, fwq and ftq measures, rests not counted
-    #[arg(long, value_name = "TIME", value_parser = parse::duration, default_value = "5s")]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration, allow_hyphen_values = true, default_value = "5s")]
     pub duration: Span,
 
     /// timestamps: deltas to keep
-    #[arg(long, value_name = "N", value_parser = parse::samples, default_value = "10000")]
+    #[arg(long, value_name = "N", value_parser = parse::samples, allow_negative_numbers = true, default_value = "10000")]
     pub samples: u64,
 
     /// How often to do the whole
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true, default_value_t = 1)]
     pub repeat: u32,
 
     /// How memory is allocated before each trace: aligned16-small, aligned16-large,
@@ -111,16 +111,16 @@ pub struct NoiseFlags {
     pub memory_states: Vec<String>,
 
     /// fwq: length of a quantum aimed at, 10us to 10ms
-    #[arg(long, value_name = "TIME", value_parser = parse::quantum, default_value = "1ms")]
+    #[arg(long, value_name = "TIME", value_parser = parse::quantum, allow_hyphen_values = true, default_value = "1ms")]
     pub quantum: Span,
 
     /// ftq: length of a slot, 50us to 500ms; can be given again, each length makes a trace of its own.
     /// The two defaults are unrelated: what aliases with one does not with the other
-    #[arg(long = "slot", value_name = "TIME", value_parser = parse::slot, default_values = ["1ms", "370us"])]
+    #[arg(long = "slot", value_name = "TIME", value_parser = parse::slot, allow_hyphen_values = true, default_values = ["1ms", "370us"])]
     pub slots: Vec<Span>,
 
     /// selfish: smallest gap to keep, or `auto`: from the distribution of undisturbed iterations
-    #[arg(long, value_name = "TIME", value_parser = parse::threshold, default_value = "auto")]
+    #[arg(long, value_name = "TIME", value_parser = parse::threshold, allow_hyphen_values = true, default_value = "auto")]
     pub threshold: Threshold,
 
     /// Priority of the measuring threads
@@ -128,7 +128,7 @@ pub struct NoiseFlags {
     pub priority: Priority,
 
     /// Wall time of the first trace, for several machines: RFC 3339 or seconds since 1970 UTC
-    #[arg(long, value_name = "TIME", value_parser = parse::instant)]
+    #[arg(long, value_name = "TIME", value_parser = parse::instant, allow_hyphen_values = true)]
     pub start_at: Option<i64>,
 
     /// Folder to write; must not exist [default: recordings/noise-TIME]
@@ -160,7 +160,7 @@ pub struct ClockFlags {
     pub cpus: Option<String>,
 
     /// How long to compare the counter with the OS clock
-    #[arg(long, value_name = "TIME", value_parser = parse::duration, default_value = "1s")]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration, allow_hyphen_values = true, default_value = "1s")]
     pub duration: Span,
 
     /// Answer with one JSON object

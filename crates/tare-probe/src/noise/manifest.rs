@@ -1,5 +1,6 @@
 //! What the recording says about itself: conditions, rungs, clock, and what makes it doubtful.
 
+use super::holes::Hole;
 use super::plan::Plan;
 use super::summary::Measurement;
 use tare_clock::{Anchor, Choice, Rate, ReadCost};
@@ -15,6 +16,9 @@ pub const REFERENCE: &str = if cfg!(windows) {
 } else {
     "CLOCK_MONOTONIC"
 };
+
+/// Name of the rung.
+const NAME_OF_THROTTLING: &str = "rt_throttling";
 
 /// What was found out about the clock.
 pub struct ClockFacts {
@@ -54,9 +58,11 @@ impl ClockFacts {
 
 /// This program.
 pub fn tool() -> Tool {
-    let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-    let env = option_env!("TARE_TARGET").map_or(target, str::to_owned);
-    Tool { name: "tare-probe".into(), version: env!("CARGO_PKG_VERSION").into(), target: env }
+    Tool {
+        name: "tare-probe".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        target: env!("TARE_TARGET").into(),
+    }
 }
 
 /// What was asked of the OS before the first trace, and its answers.
@@ -84,7 +90,7 @@ pub fn rungs(
 
 /// How RT throttling was kept out of the windows.
 fn throttling(plan: &Plan, fifo: bool, budget: Option<Budget>) -> Rung {
-    const NAME: &str = "rt_throttling";
+    const NAME: &str = NAME_OF_THROTTLING;
     if !fifo {
         return not_asked(NAME, None, "ordinary threads are not throttled");
     }
@@ -111,6 +117,28 @@ fn not_asked(name: &str, cpu: Option<u32>, why: &str) -> Rung {
     Rung { name: name.into(), cpu, state: RungState::NotAsked, detail: Some(why.into()) }
 }
 
+/// Holes that are listed one by one.
+const LISTED: usize = 10;
+
+/// Say in the rung of RT throttling what it did all the same.
+pub fn name_holes(rungs: &mut [Rung], holes: &[Hole]) {
+    let rung = rungs.iter_mut().find(|rung| rung.name == NAME_OF_THROTTLING);
+    if let (Some(rung), false) = (rung, holes.is_empty()) {
+        let listed: Vec<String> = holes.iter().take(LISTED).map(Hole::describe).collect();
+        let kept = rung.detail.take().unwrap_or_default();
+        rung.state = RungState::Refused;
+        rung.detail = Some(format!(
+            "{kept}; yet {} as if the OS gave the CPU to waiting threads, brought about by \
+             measuring with real-time priority: {}",
+            match holes.len() {
+                1 => "1 gap looks".to_owned(),
+                n => format!("{n} gaps look"),
+            },
+            listed.join(", ")
+        ));
+    }
+}
+
 /// How late the first trace began, if a time was agreed. Later than 1 ms is refused: the other
 /// machines are not waiting.
 pub fn start_rung(asked_unix_ns: i64, first: &Trace, facts: &ClockFacts) -> Rung {
@@ -123,7 +151,12 @@ pub fn start_rung(asked_unix_ns: i64, first: &Trace, facts: &ClockFacts) -> Rung
 }
 
 /// What makes the result doubtful, in words.
-pub fn doubts(host: &Host, conditions: &Conditions, measurements: &[Measurement]) -> Vec<String> {
+pub fn doubts(
+    host: &Host,
+    conditions: &Conditions,
+    measurements: &[Measurement],
+    holes: &[Hole],
+) -> Vec<String> {
     let mut doubts = Vec::new();
     let known = |text: &Option<String>| text.clone().filter(|text| text != "none");
     if let Some(hypervisor) = known(&host.virtualisation) {
@@ -162,6 +195,12 @@ pub fn doubts(host: &Host, conditions: &Conditions, measurements: &[Measurement]
         doubts.push(format!(
             "{} did not fit into the buffers and are only counted",
             crate::words::count(lost, "record")
+        ));
+    }
+    if !holes.is_empty() {
+        let shown = crate::words::count(holes.len() as u64, "gap");
+        doubts.push(format!(
+            "{shown} probably brought about by real-time priority itself, see rung rt_throttling"
         ));
     }
     doubts

@@ -1,5 +1,6 @@
 //! Take all traces of a plan and write them: the course of one measurement.
 
+use super::holes::{self, Hole};
 use super::manifest::{self, ClockFacts};
 use super::plan::{Group, Plan};
 use super::recorder::Recorder;
@@ -52,10 +53,12 @@ struct Ready<C: Counter> {
 }
 
 /// What the traces left behind, besides the recording.
+#[derive(Default)]
 struct Taken {
     totals: Totals,
     first: Option<Trace>,
-    status: Status,
+    holes: Vec<Hole>,
+    interrupted: bool,
 }
 
 impl Visitor for Measuring<'_> {
@@ -79,6 +82,8 @@ impl Visitor for Measuring<'_> {
         if let (Some(at), Some(first)) = (self.request.start_at_unix_ns, &taken.first) {
             ready.rungs.push(manifest::start_rung(at, first, &ready.facts));
         }
+        manifest::name_holes(&mut ready.rungs, &taken.holes);
+        let status = if taken.interrupted { Status::Interrupted } else { Status::Complete };
         let traces = ready.recorder.traces();
         let planned = ready.plan.traces();
         let reason =
@@ -90,8 +95,8 @@ impl Visitor for Measuring<'_> {
             tool: manifest::tool(),
             started_at,
             finished_at,
-            status: taken.status,
-            status_reason: (taken.status == Status::Interrupted).then(reason),
+            status,
+            status_reason: taken.interrupted.then(reason),
             asked: self.request.asked.clone(),
             host: self.host.clone(),
             clock: ready.facts.clock(),
@@ -101,15 +106,16 @@ impl Visitor for Measuring<'_> {
             tables: Vec::new(),
         };
         let recording = ready.recorder.finish(manifest)?;
-        let measurements = taken.totals.finish(&ready.facts.rate);
+        let Taken { totals, holes, .. } = taken;
+        let measurements = totals.finish(&ready.facts.rate);
         Ok(Summary {
             recording: recording.to_string_lossy().into_owned(),
-            status: taken.status,
+            status,
             traces,
             traces_planned: planned,
             clock: ready.facts.clock(),
             rungs: ready.rungs,
-            doubts: manifest::doubts(&self.host, &window.conditions, &measurements),
+            doubts: manifest::doubts(&self.host, &window.conditions, &measurements, &holes),
             measurements,
         })
     }
@@ -159,8 +165,9 @@ impl Measuring<'_> {
 
     /// Take one group after the other, until all are there or somebody stops it.
     fn take_all<C: Counter>(&self, ready: &mut Ready<C>) -> Result<Taken, Failure> {
-        let Ready { counter, session, floors, plan, fit, recorder, .. } = ready;
-        let mut taken = Taken { totals: Totals::default(), first: None, status: Status::Complete };
+        let Ready { counter, session, floors, plan, fit, recorder, facts, .. } = ready;
+        let mut taken = Taken::default();
+        let (budget, ns_per_tick) = (session.budget(), facts.rate.ns(1.0));
         let mut progress = Progress::new(self.flags.progress, self.flags.quiet, plan.total_ns());
         let mut start_at_unix_ns = self.request.start_at_unix_ns;
         self.wait(start_at_unix_ns);
@@ -168,19 +175,21 @@ impl Measuring<'_> {
             progress.begin(&group.describe());
             let traces = session.take(spec(&group, start_at_unix_ns.take()))?;
             if traces.iter().any(|trace| trace.stopped) {
-                taken.status = Status::Interrupted;
+                taken.interrupted = true;
                 break;
             }
+            let ids = recorder.traces()..;
             recorder.add(&group, &traces)?;
             fit.observe(counter, || self.platform.monotonic_ns());
-            for (trace, floor) in traces.iter().zip(&*floors) {
+            for ((trace, floor), id) in traces.iter().zip(&*floors).zip(ids) {
+                taken.holes.extend(holes::find(trace, id, budget, ns_per_tick));
                 taken.totals.add(&group, trace, Some(floor.threshold_ticks));
             }
             taken.first.get_or_insert_with(|| without_records(&traces[0]));
             traces.into_iter().for_each(|trace| session.recycle(trace));
             progress.done(&group.describe(), group.piece.window_ns);
             if self.stop.load(Ordering::Relaxed) && recorder.traces() < plan.traces() {
-                taken.status = Status::Interrupted;
+                taken.interrupted = true;
                 break;
             }
         }
@@ -234,7 +243,7 @@ fn spec(group: &Group, start_at_unix_ns: Option<i64>) -> Spec {
 /// The trace without its records, which may be large.
 fn without_records(trace: &Trace) -> Trace {
     let records = tare_noise::Records::Deltas(Vec::new());
-    Trace { records, usage: trace.usage, ..*trace }
+    Trace { records, ..*trace }
 }
 
 /// One more pair, and the line through all.

@@ -3,6 +3,7 @@
 //! [`request`] judges the flags, [`plan`] cuts them into windows, [`measuring`] takes the traces,
 //! [`recorder`] writes them, [`manifest`] says under which conditions, [`summary`] what was seen.
 
+mod holes;
 mod manifest;
 mod measuring;
 mod plan;
