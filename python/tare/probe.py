@@ -144,7 +144,7 @@ def run(
     Returns
     -------
     dict
-        Its `--json` object.
+        Its `--json` object; its `status` is `interrupted` after a signal.
 
     Raises
     ------
@@ -255,17 +255,13 @@ def _progress(line: str) -> Progress | None:
 
 
 def _judge(path: Path, code: int, text: str, lines: list[str]) -> dict[str, Any]:
+    answer = _answer(text)
+    # Stopped from outside it still answers: what was whole by then is recorded.
+    if answer is not None and (code == 0 or answer.get("status") == "interrupted"):
+        return answer
     if code == 0:
-        try:
-            answer = json.loads(text)
-        except ValueError as error:
-            raise ProbeError(
-                f"{path} answered with something else than JSON", hint="build it again"
-            ) from error
-        if isinstance(answer, dict):
-            return answer
         raise ProbeError(
-            f"{path} answered with something else than an object", hint="build it again"
+            f"{path} answered with something else than a JSON object", hint="build it again"
         )
     said = [line.removeprefix("error:").strip() for line in lines if line.startswith("error:")]
     hints = [line.removeprefix("hint:").strip() for line in lines if line.startswith("hint:")]
@@ -282,3 +278,11 @@ def _judge(path: Path, code: int, text: str, lines: list[str]) -> dict[str, Any]
         hint=hints[-1] if hints else None,
         exit_code=code if code in {2, 3} else 3,
     )
+
+
+def _answer(text: str) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare.cli.terminal import Terminal
+from tare.errors import ProbeError
 
 if TYPE_CHECKING:
     from tare.recording import Recording
@@ -86,6 +87,11 @@ def answer(
         One object instead of tables.
     page : Path, optional
         The report that was written.
+
+    Raises
+    ------
+    ProbeError
+        At the end, if the measurement was interrupted.
     """
     if json:
         terminal.json(
@@ -95,14 +101,23 @@ def answer(
                 "results": [view.data for view in views],
             }
         )
-        return
+    else:
+        _in_words(terminal, recordings, views, page)
+    for recording in recordings:
+        if recording.manifest.status == "interrupted":
+            raise ProbeError(
+                f"interrupted; what was whole by then is kept in {recording.path}",
+                hint=f"look at it with `tare report {recording.path}`, or measure again",
+            )
+
+
+def _in_words(
+    terminal: Terminal, recordings: Sequence[Recording], views: Sequence[View], page: Path | None
+) -> None:
     for view in views:
         terminal.view(view)
         terminal.line()
     for recording in recordings:
-        if recording.manifest.status == "interrupted":
-            reason = recording.manifest.status_reason or "by Ctrl-C"
-            terminal.log(f"interrupted ({reason}); what was whole is kept")
         terminal.log(f"recording: {recording.path}")
     if page is not None:
         terminal.log(f"report:    {page}")

@@ -52,8 +52,8 @@ def doubts(recording: Recording, analysis: NoiseAnalysis) -> list[Doubt]:
 def _incomplete(recording: Recording) -> Iterator[Doubt]:
     manifest, losses = recording.manifest, recording.losses
     if manifest.status == "interrupted":
-        reason = f" ({manifest.status_reason})" if manifest.status_reason else ""
-        yield Doubt(f"Interrupted{reason}.", "Traces that were not whole are left out.")
+        reason = f": {manifest.status_reason}" if manifest.status_reason else ""
+        yield Doubt(f"Not complete{reason}.", "Traces that were not whole are left out.")
     if losses.records:
         yield Doubt(
             f"{units.count(losses.records)} records were lost.",

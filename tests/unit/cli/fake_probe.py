@@ -46,7 +46,11 @@ def main() -> int:
     folder, _ = factory.noise(
         Path(flags["--output"]), loops=loops or ["selfish"], seconds=0.5, changes=changes
     )
-    sys.stdout.write(json.dumps({"recording": str(folder)}) + "\n")
+    status = changes.get("status", "complete")
+    sys.stdout.write(json.dumps({"recording": str(folder), "status": status}) + "\n")
+    if status == "interrupted":
+        say(f"error: interrupted; 2 traces of 24 kept in {folder}")
+        return 3
     return 0
 
 
