@@ -163,7 +163,7 @@ def write(
 def frame(name: str, rows: Mapping[str, Any]) -> pl.DataFrame:
     """A table as declared: columns in order, missing nullable ones null."""
     declared = TABLES[name]
-    height = max(np.size(values) for values in rows.values())
+    height = next((len(values) for values in rows.values() if np.ndim(values)), 1)
     columns = []
     for column, (kind, nullable) in declared.items():
         if column in rows:
