@@ -3,14 +3,17 @@
 //!
 //!     inject --cpu 1 --period 50ms --busy 1ms --duration 10s
 //!
-//! It wakes on an absolute grid, spins by the counter, and prints as JSON what it truly took, by
-//! the counter and by the CPU time that the OS accounts to it. Exit 3 if the OS gives no real-time
+//! It wakes on an absolute grid and spins by the counter. stdout has two lines of JSON: what it will
+//! do, as soon as it does it; and at the end (or after Ctrl-C or SIGTERM) what it truly took, by the
+//! counter and by the CPU time that the OS accounts to it. Exit 3 if the OS gives no real-time
 //! priority: an ordinary thread would not disturb a real-time loop at all.
 
 use clap::Parser;
 use jiff::SignedDuration;
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tare_clock::{Counter, RateFit, Visitor};
 use tare_platform::{Platform, native};
@@ -44,6 +47,10 @@ fn time(text: &str) -> Result<Duration, String> {
 fn main() -> ExitCode {
     let flags = Flags::parse();
     let platform = native();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    // First: its thread must not inherit the CPU and the priority that follow.
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).expect("one handler");
     for (what, answer) in [
         ("pinning", platform.pin_thread(flags.cpu)),
         ("real-time priority", platform.set_fifo(flags.priority)),
@@ -54,14 +61,15 @@ fn main() -> ExitCode {
         }
     }
     let choice = tare_clock::choose(platform.host().clock_source.map(|source| source == "tsc"));
-    let report = tare_clock::visit(choice.source, Inject { flags, platform });
-    println!("{report:#}");
+    let report = tare_clock::visit(choice.source, Inject { flags, platform, stop });
+    println!("{report}");
     ExitCode::SUCCESS
 }
 
 struct Inject {
     flags: Flags,
     platform: &'static dyn Platform,
+    stop: Arc<AtomicBool>,
 }
 
 impl Visitor for Inject {
@@ -75,11 +83,13 @@ impl Visitor for Inject {
         fit.observe(&counter, || self.platform.monotonic_ns());
         let rate = fit.fit().expect("a clock that goes forward");
         let busy_ticks = rate.ticks(busy.as_nanos() as u64);
+        let Flags { cpu, priority, .. } = self.flags;
+        println!("{}", json!({ "disturbing_cpu": cpu, "priority": priority }));
 
         let before = self.platform.thread_usage();
         let begin = Instant::now();
         let mut spells = Vec::new();
-        while period * (spells.len() as u32) < duration {
+        while period * (spells.len() as u32) < duration && !self.stop.load(Ordering::Relaxed) {
             let due = begin + period * (spells.len() as u32);
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let start = counter.read();
@@ -90,10 +100,10 @@ impl Visitor for Inject {
         let taken: u64 = spells.iter().map(|spell| spell.1).sum();
         let apart = spells.windows(2).map(|pair| pair[1].0 - pair[0].0).sum::<u64>();
         json!({
-            "cpu": self.flags.cpu,
+            "cpu": cpu,
             "spells": spells.len(),
             "period_asked_ns": period.as_nanos() as u64,
-            "period_mean_ns": rate.ns(apart as f64) / (spells.len() - 1).max(1) as f64,
+            "period_mean_ns": rate.ns(apart as f64) / spells.len().saturating_sub(1).max(1) as f64,
             "busy_asked_ns": busy.as_nanos() as u64,
             "busy_by_counter_ns": rate.ns(taken as f64),
             "busy_by_cpu_time_ns": used.cpu_time_ns,
