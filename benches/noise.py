@@ -5,7 +5,7 @@
 
 cost      one stored sample over a raw counter read, same run, real-time priority
 large     10^8 deltas: bytes a sample on disk, seconds and peak memory from file to report
-repeats   ten runs of `tare noise --cpus 1 --duration 5s` beside a constant load: threshold, fraction
+repeats   ten runs of `tare noise --cpus 1 --duration 5s` under constant load: threshold, fraction
 injected  a real-time thread that takes 1 ms of every 50 ms: its period and its share
 survey    the measuring part of `tare survey`
 
