@@ -95,9 +95,27 @@ def test_rests_between_windows_make_no_period_and_hide_none() -> None:
     found = nearest(periods, 50e6)
     assert found.period_ns == pytest.approx(50e6, rel=1e-3)
     assert found.share == pytest.approx(0.02, rel=0.05)
+    short = [(i * 0.13e9, i * 0.13e9 + 0.1e9) for i in range(45)]
     chance = simulate_detours([Random(3000, Lognormal(2e3, 0.5))], 6e9, random)
-    inside = np.any([(chance.start_ns >= a) & (chance.start_ns < b) for a, b in windows], axis=0)
-    assert find_periods(chance.start_ns[inside], chance.length_ns[inside], windows).families == ()
+    inside = np.any([(chance.start_ns >= a) & (chance.start_ns < b) for a, b in short], axis=0)
+    assert find_periods(chance.start_ns[inside], chance.length_ns[inside], short).families == ()
+
+
+def test_the_holes_that_a_long_family_punches_into_chance_are_no_period() -> None:
+    long = Periodic(50e6, Lognormal(5e6), jitter_ns=5e4)
+    periods = seen([long, Random(8000, Lognormal(2e3, 0.7, 300))], 2)
+    assert [family.name for family in periods.families] == ["every 50 ms"]
+
+
+def test_chance_detours_of_another_length_are_not_taken_in() -> None:
+    loose = Periodic(4e6, Lognormal(5e3, 0.3), jitter_ns=1e5)
+    long = Random(3.0, Lognormal(5e6, 0.3))
+    taken = 0
+    for seed in range(6):
+        periods = seen([loose, long], seed, timer_hz=250)
+        tick = nearest(periods, 4e6)
+        taken += tick.length_max_ns > 1e6
+    assert taken <= 1
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,9 @@ def test_windows_of_one_measurement_are_joined_and_the_rests_left_out(tmp_path) 
     assert trace.observed_ns == 3e9
     assert trace.fraction.value == pytest.approx(300 * 1000 / 3e9)
     assert trace.rate_per_s == pytest.approx(100)
+    # Nothing changes from block to block once the rests are left out.
+    assert trace.fraction.high - trace.fraction.low < 0.1 * trace.fraction.value
+    assert 95 < trace.rate_low_per_s < 100 < trace.rate_high_per_s < 105
     (family,) = trace.periods.families
     assert family.period_ns == pytest.approx(1e7, rel=1e-6)
     assert family.events == pytest.approx(300)

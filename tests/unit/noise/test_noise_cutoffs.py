@@ -92,6 +92,11 @@ def test_the_family_grows_with_its_ratio(samples, percentile, a, b) -> None:
     assert narrow.removed >= wide.removed
 
 
+@given(TICKS, st.floats(0, 0.5))
+def test_even_a_low_percentile_keeps_the_median(samples, percentile) -> None:
+    assert family(samples, percentile, 0.0).value >= np.quantile(samples, 0.5) - 1e-9
+
+
 @given(TICKS, st.floats(0, 50), st.floats(0, 1), st.floats(0, 1))
 def test_the_family_grows_with_its_percentile(samples, ratio, a, b) -> None:
     low, high = sorted((a, b))
@@ -141,6 +146,15 @@ def test_a_second_way_through_the_loop_is_no_detour_but_a_tick_in_a_quantum_is()
     quanta[::4] += 5000 + 200 * random.standard_normal(5000)
     assert automatic(quanta).removed == 0
     assert automatic(quanta, cost_ratio=1.0).removed == 5000
+
+
+def test_a_second_mode_near_the_floor_stays_when_there_are_detours_too() -> None:
+    random = np.random.default_rng(8)
+    quanta = 1e6 + 10 * random.standard_normal(50_000)
+    quanta[::20] += 55  # a second way, 3 spreads off
+    quanta[::100] += 8000
+    cutoff = automatic(quanta, cost_ratio=1.0)
+    assert cutoff.removed == 500
 
 
 def test_all_cutoffs_are_in_the_order_of_the_rules() -> None:
