@@ -7,7 +7,8 @@ part without touching this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -102,6 +103,27 @@ def new_folder(folder: Path) -> None:
         raise UsageError(f"{folder} is there already", hint="name another folder with -o")
 
 
+@contextmanager
+def _folder_above(folder: Path) -> Iterator[None]:
+    """Make the folders above; after a failure, take away those that were made and are empty."""
+    made = [above for above in folder.parents if not above.exists()]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder.parent}: cannot be made ({error.strerror})",
+            hint="name another folder with -o",
+        ) from error
+    try:
+        yield
+    except BaseException:
+        for above in made:
+            # A folder that something was kept in stays, and so do those above it.
+            with suppress(OSError):
+                above.rmdir()
+        raise
+
+
 def run_step(
     step: Step,
     folder: Path,
@@ -130,16 +152,10 @@ def run_step(
         If it cannot be measured or written.
     """
     new_folder(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{folder.parent}: cannot be made ({error.strerror})",
-            hint="name another folder with -o",
-        ) from error
-    answer = probe.run(
-        [*step.arguments, f"--output={folder}"], on_progress=on_progress, on_log=on_log
-    )
+    with _folder_above(folder):
+        answer = probe.run(
+            [*step.arguments, f"--output={folder}"], on_progress=on_progress, on_log=on_log
+        )
     place = answer.get("recording")
     if not isinstance(place, str):
         raise ProbeError("the probe did not say where its recording is", hint="build it again")

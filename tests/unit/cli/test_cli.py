@@ -36,7 +36,9 @@ def assert_refused(done: subprocess.CompletedProcess[str], code: int, *words: st
 
 
 def left(work: Path) -> list[str]:
-    return sorted(str(path.relative_to(work)) for path in work.rglob("*") if path.is_file())
+    """Every file, and every folder without one."""
+    paths = [path for path in work.rglob("*") if path.is_file() or not any(path.iterdir())]
+    return sorted(str(path.relative_to(work)) for path in paths)
 
 
 # --- right use ----------------------------------------------------------------------------
@@ -159,7 +161,7 @@ def test_wrong_use(run: Run, work: Path, arguments: list[str], word: str) -> Non
 def test_report_refuses_what_is_no_recording(run: Run, work: Path) -> None:
     (work / "x").mkdir()
     assert_refused(run("report", "x"), 2, "it has no recording.json")
-    assert left(work) == []
+    assert left(work) == ["x"]
 
 
 def test_report_refuses_a_newer_schema(run: Run, work: Path) -> None:
@@ -231,9 +233,9 @@ def test_a_full_disk_under_stdout(environment: dict[str, str], work: Path) -> No
 
 def test_a_refusal_of_the_probe_is_passed_on(run: Run, work: Path) -> None:
     said = ["error: CPU 99 is not online", "hint: online: 0-1"]
-    done = run("noise", "--cpus", "99", code=2, say=said)
-    assert_refused(done, 2, *said)
-    assert left(work) == []
+    for arguments in (["noise"], ["noise", "-o", "a/b/c"], ["survey"]):
+        assert_refused(run(*arguments, "--cpus", "99", code=2, say=said), 2, *said)
+        assert left(work) == []
 
 
 def test_could_not_measure(run: Run) -> None:
