@@ -114,7 +114,7 @@ def _half(
             ),
             y=alt.Y(
                 f"{column}:Q",
-                scale=alt.Scale(zero=False, nice=True, domain=domain),
+                scale=alt.Scale(zero=False, nice=True, padding=6, domain=domain),
                 axis=alt.Axis(title=f"length ({shown})", tickCount=5),
             ),
         )

@@ -107,9 +107,9 @@ def test_table_1_shows_the_printed_numbers_beside_ours(source: Source) -> None:
     assert heads[1:5] == ["skewness there", "skewness here", "kurtosis there", "kurtosis here"]
     by_rule = {row[0]: row for row in _table_1(study).rows}
     raw, rehn = by_rule["raw data"], by_rule["P95 + 3.0 (P95 - Q0), the paper's"]
-    assert (raw[1], raw[3], rehn[1], rehn[3]) == (25.35, 989.32, 0.34, 6.05)
+    assert (raw[1], raw[3], rehn[1], rehn[3]) == ("25.35", "989.32", "0.34", "6.05")
     assert raw[2] == study.moment("raw").mean_skewness
-    assert by_rule["automatic"][1] is None, "the paper has no automatic rule"
+    assert by_rule["automatic"][1] == "-", "the paper has no automatic rule"
     assert len(rows) == len(study.moments)
 
 

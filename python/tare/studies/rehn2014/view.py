@@ -17,6 +17,9 @@ from tare.report.view import Column, Doubt, Figure, Table, View
 from tare.studies.rehn2014.analysis import Study, analyse
 from tare.studies.rehn2014.protocol import published
 
+NOT_GIVEN = "-"
+"""Cell of a number that the paper does not give: not unknown here, but never published."""
+
 _RULE_NAMES = {
     "raw": "raw data",
     "rehn": "P95 + 3.0 (P95 - Q0), the paper's",
@@ -104,29 +107,28 @@ def _figures(study: Study) -> list[Figure]:
 def _doubts(study: Study) -> list[Doubt]:
     doubts = [
         Doubt(
-            "20 repetitions on one machine stand for 20 devices",
-            "repetitions share hardware and moment, so they are more alike than devices are",
+            "20 repetitions on one machine stand for 20 devices.",
+            "Repetitions share hardware and moment, so they are more alike than devices are.",
         ),
         Doubt(
-            "the paper does not name its estimators of skewness and kurtosis",
-            "ours are the population ones; kurtosis is not the excess (3 for a normal "
-            "distribution), which changes no printed digit of 989.32 but 6.05 by 3",
+            "The paper does not name its estimators of skewness and kurtosis.",
+            "Ours are the population ones; kurtosis is not the excess (3 for a normal "
+            "distribution): if theirs is, 3 is to be added to their figures.",
         ),
     ]
     undefined = study.moment("automatic").undefined
     if undefined:
         doubts.append(
             Doubt(
-                f"{undefined} of {len(study.traces)} cleaned traces are constant",
-                "a stepped counter shows one value only; these have no skewness and are left out "
-                "of the means",
+                f"{undefined} of {len(study.traces)} cleaned traces are constant.",
+                "A stepped counter shows one value only; these have no skewness and are left out "
+                "of the means.",
             )
         )
     return doubts
 
 
 def _table_1(study: Study) -> Table:
-    known = published()
     there = {
         "raw": ("mean skewness of the raw traces", "mean kurtosis of the raw traces"),
         "rehn": ("mean skewness of the cleaned traces", "mean kurtosis of the cleaned traces"),
@@ -137,9 +139,9 @@ def _table_1(study: Study) -> Table:
         rows.append(
             [
                 _RULE_NAMES.get(row.rule, row.rule),
-                known[skewness] if skewness else None,
+                _printed(skewness),
                 row.mean_skewness,
-                known[kurtosis] if kurtosis else None,
+                _printed(kurtosis),
                 row.mean_kurtosis,
                 row.traces,
                 row.removed_share,
@@ -234,7 +236,13 @@ def _medcouples(study: Study) -> Table:
             Column("traces", "count"),
         ],
         rows=[
-            ["tablets", known["smallest medcouple"], known["largest medcouple"], None, None],
+            [
+                "tablets",
+                known["smallest medcouple"],
+                known["largest medcouple"],
+                NOT_GIVEN,
+                NOT_GIVEN,
+            ],
             ["here", study.lowest_medcouple, study.highest_medcouple, unsuited, len(values)],
         ],
         caption="Beyond ±0.6 the adjusted boxplot is unsuited (Hubert & Vandervieren 2008).",
@@ -267,6 +275,11 @@ def _pictures(study: Study) -> list[Picture]:
         length_title="delta",
     )
     return [*pair, lengths]
+
+
+def _printed(quantity: str | None) -> str:
+    """Write a published number with the digits that the paper prints."""
+    return NOT_GIVEN if quantity is None else f"{published()[quantity]:.2f}"
 
 
 def _number(value: float | None) -> str:
