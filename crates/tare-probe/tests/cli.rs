@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use tare_record::arrow::cast::as_primitive_array;
+use tare_record::arrow::types::{UInt32Type, UInt64Type};
 use tare_record::{Recording, Status, tables};
 
 fn probe(words: &[&str]) -> Output {
@@ -154,14 +156,8 @@ fn rows_of_a_trace_add_up() {
         for batch in opened.batches(table).expect("there") {
             let batch = batch.expect("readable");
             let column = batch.column_by_name(name).expect("declared");
-            let shown =
-                (0..batch.num_rows()).map(|row| {
-                    tare_record::arrow::cast::as_primitive_array::<
-                        tare_record::arrow::types::UInt64Type,
-                    >(column)
-                    .value(row)
-                });
-            values.extend(shown);
+            let column = as_primitive_array::<UInt64Type>(column);
+            values.extend(column.values().iter().copied());
         }
         values
     };
@@ -172,9 +168,7 @@ fn rows_of_a_trace_add_up() {
     for batch in opened.batches(&tables::DELTAS).expect("there") {
         let batch = batch.expect("readable");
         let deltas = batch.column_by_name("delta_ticks").expect("declared");
-        let deltas = tare_record::arrow::cast::as_primitive_array::<
-            tare_record::arrow::types::UInt32Type,
-        >(deltas);
+        let deltas = as_primitive_array::<UInt32Type>(deltas);
         sum += deltas.values().iter().map(|&delta| u64::from(delta)).sum::<u64>();
     }
     assert_eq!(sum, length);

@@ -212,20 +212,24 @@ fn piece(
             // A slot cannot be cut either.
             let fits = budget.is_none_or(|budget| slot_ns <= budget.window_ns());
             let cut = if fits { cut(duration_ns) } else { (1, duration_ns) };
-            let slot_ticks = slot_ns as f64 * rate.ticks_per_second / 1e9;
-            let grid = Grid::new(slot_ticks).ok_or_else(|| {
-                Failure::unable("the counter is too coarse for this slot", "use a longer --slot")
-            })?;
-            let slots = usize::try_from((cut.1 / slot_ns).max(1)).unwrap_or(usize::MAX);
-            let unit_ns = (slot_ns as f64 / UNITS_PER_SLOT).clamp(UNIT_NS[0], UNIT_NS[1]);
-            let unit_ticks = unit_ns * rate.ticks_per_second / 1e9;
-            let task = Task::Ftq { grid, slots, unit_ticks };
+            let task = slots(slot_ns, cut.1, rate)?;
             Piece {
                 real_time: real_time && fits,
                 ..made(Loop::Ftq, task, 0, 0, Some(slot_ns), cut)
             }
         }
     })
+}
+
+/// FTQ: the grid, the slots that fit into a window, the unit of work.
+fn slots(slot_ns: u64, window_ns: u64, rate: &Rate) -> Result<Task, Failure> {
+    let ticks = |ns: f64| ns * rate.ticks_per_second / 1e9;
+    let grid = Grid::new(ticks(slot_ns as f64)).ok_or_else(|| {
+        Failure::unable("the counter is too coarse for this slot", "use a longer --slot")
+    })?;
+    let slots = usize::try_from((window_ns / slot_ns).max(1)).unwrap_or(usize::MAX);
+    let unit_ns = (slot_ns as f64 / UNITS_PER_SLOT).clamp(UNIT_NS[0], UNIT_NS[1]);
+    Ok(Task::Ftq { grid, slots, unit_ticks: ticks(unit_ns) })
 }
 
 #[cfg(test)]
