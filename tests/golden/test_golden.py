@@ -49,7 +49,7 @@ def test_the_answer_is_that_of_the_tables(opened: recording.Recording) -> None:
     (view,) = views([opened])
     worst, *_ = expected = by_cpu(opened).to_dicts()
     assert view.sentences[0].startswith(
-        f"A program on CPU {worst['cpu']} loses {units.share(worst['share'])} of its time"
+        f"A real-time program on CPU {worst['cpu']} loses {units.share(worst['share'])} of its time"
     )
     longest = max(row["longest"] for row in expected)
     assert f"longest detour took {units.time(opened.clock.ns(longest))}" in view.sentences[1]
@@ -157,7 +157,7 @@ def test_unknown_conditions_raise_no_doubt(tmp_path: Path) -> None:
 
 def test_no_noise_at_all_is_said_and_drawn_without_failing(tmp_path: Path) -> None:
     view = view_of(tmp_path, seconds=1.0, tick_hz=0.0, rare_per_s=0.0)
-    assert view.sentences[0].startswith("A program on CPU 0 loses 0 % of its time")
+    assert view.sentences[0].startswith("A real-time program on CPU 0 loses 0 % of its time")
     assert view.sentences[1].startswith("Not one detour was seen in 1.00 s on each of 2 CPUs")
     assert "Not one detour" in render([view])
 
@@ -173,7 +173,7 @@ def test_an_injected_disturbance_is_named_with_its_period_and_share(tmp_path: Pa
 @pytest.mark.parametrize("loop", ["timestamps", "fwq", "ftq"])
 def test_a_recording_of_one_loop_alone(tmp_path: Path, loop: str) -> None:
     view = view_of(tmp_path, seconds=2.0, loops=(loop,), samples=200_000)
-    assert view.sentences[0].startswith("A program on CPU")
+    assert view.sentences[0].startswith("A real-time program on CPU")
     assert view.pictures
     assert all(picture.name.startswith(loop) for picture in view.pictures)
     render([view])

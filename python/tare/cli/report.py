@@ -21,6 +21,7 @@ class Export(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     JSON = "json"
+    PROFILE = "profile"
 
 
 def report(
@@ -37,8 +38,8 @@ def report(
             "--export",
             metavar="FORMAT",
             help="Also write pictures (`svg`, `png`), what they draw and the tables (`csv`, "
-            "`parquet`), or the analysis (`json`) into a folder beside the page; can be given "
-            "again.",
+            "`parquet`), the analysis (`json`), or the reusable profile of the noise (`profile`) "
+            "into a folder beside the page; can be given again.",
         ),
     ] = None,
     json: options.Json = False,
@@ -58,6 +59,10 @@ def report(
         raise UsageError(f"{output} is a folder", hint=f"name a file: -o {output / 'report.html'}")
     opened = [recording.open(path) for path in recordings]
     views = capabilities.views(opened)
+    if export and Export.PROFILE in export and not any(view.profile for view in views):
+        raise UsageError(
+            "none of these recordings gives a profile", hint="`tare noise` records one that does"
+        )
     command = shlex.join(["tare", *sys.argv[1:]])
     html = page.render(views, command=command)
     files.write(output, html)

@@ -75,6 +75,12 @@ def _rungs(recording: Recording) -> Iterator[Doubt]:
         yield Doubt(f"{name.replace('_', ' ')} {state}{where}{said}.", _RUNGS.get(name, ""))
 
 
+def real_time(recording: Recording) -> bool:
+    """Tell whether every loop ran with real-time priority: ordinary threads took nothing then."""
+    states = [rung.state for rung in recording.manifest.rungs if rung.name == "fifo"]
+    return bool(states) and all(state == "granted" for state in states)
+
+
 def _others(recording: Recording) -> Iterator[Doubt]:
     seen, host = recording.conditions, recording.host
     cpus = len(host.topology) or None
@@ -85,16 +91,21 @@ def _others(recording: Recording) -> Iterator[Doubt]:
             f"The hypervisor gave {units.time(seen.steal_ns)} to others{of}.",
             "That looks like noise of this OS; measure when its neighbours are quiet.",
         )
+    above = real_time(recording)
     load = seen.load_1min_before
     if load is not None and load >= _BUSY_LOAD_PER_CPU * (cpus or 1):
         yield Doubt(
             f"Load average {load:.1f} before the start.",
-            "Other programs were at work and took time; stop them, or name them in the result.",
+            "Other programs were at work, and their interrupts and caches are in it; stop them, or "
+            "name them in the result.",
         )
     if seen.runnable_before:
         yield Doubt(
             f"{units.count(seen.runnable_before)} other threads could run at the start.",
-            "What they took counts as noise.",
+            "They had to wait: the loop had real-time priority, and an ordinary program would lose "
+            "time to them too (`--priority other` measures that)."
+            if above
+            else "What they took counts as noise.",
         )
     if seen.cgroup_throttled_ns:
         yield Doubt(

@@ -1,19 +1,18 @@
-"""The noise profile as a file: read, write, and the page that documents it.
+"""The noise profile as a file: its text, read back, and the page that documents it.
 
-Answers: a profile from a JSON file, checked; a JSON file from a profile, whole or not at all. Holds
+Answers: a profile from a JSON file, checked; the text of a file from a profile. Holds
 no inference. Place on the way of the data: between `tare.noise.profile` and the command line.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from tare.errors import OutputError, RecordingError
+from tare.errors import RecordingError
 from tare.noise.profile import (
     FORMAT,
     SCHEMA_VERSION,
@@ -78,25 +77,9 @@ def _type_name(annotation: Any) -> str:
     return "object" if origin is dict else " or ".join(_type_name(part) for part in parts)
 
 
-def write_profile(path: Path, profile: NoiseProfile) -> None:
-    """Write a profile under a temporary name and rename it when it is whole.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    text = json.dumps(profile.to_dict(), indent=2, allow_nan=False) + "\n"
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror})",
-            hint="choose a folder that exists and may be written to",
-        ) from error
+def to_text(profile: NoiseProfile) -> str:
+    """Write a profile as the text of its file."""
+    return json.dumps(profile.to_dict(), indent=2, allow_nan=False) + "\n"
 
 
 def read_profile(path: Path) -> NoiseProfile:

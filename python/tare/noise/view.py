@@ -15,9 +15,11 @@ from typing import Any
 from tare import units
 from tare.errors import RecordingError
 from tare.noise.analysis import analyse
-from tare.noise.doubts import doubts
+from tare.noise.doubts import doubts, real_time
 from tare.noise.periods import PeriodFamily
 from tare.noise.pictures import pictures
+from tare.noise.profile import make_profile
+from tare.noise.profile_file import to_text
 from tare.noise.results import GroupSummary, NoiseAnalysis, TraceAnalysis
 from tare.recording import Recording
 from tare.report import Column, Figure, Table, View
@@ -87,13 +89,14 @@ def _view(recording: Recording) -> View:
     return View(
         name="noise",
         title=f"OS noise on {recording.host.hostname or 'an unnamed host'}",
-        sentences=_sentences(groups, traces),
+        sentences=_sentences(recording, groups, traces),
         figures=_figures(groups, traces),
         doubts=doubts(recording, analysis),
         pictures=drawn,
         tables=_tables(recording, analysis, traces),
         recordings=(recording,),
         data=summary(recording, analysis),
+        profile=to_text(make_profile(analysis, recording.manifest)),
     )
 
 
@@ -158,8 +161,11 @@ def _of_timestamps(recording: Recording, traces: Sequence[TraceAnalysis]) -> lis
 # --- the answer ---------------------------------------------------------------------------
 
 
-def _sentences(groups: Sequence[GroupSummary], traces: Sequence[TraceAnalysis]) -> list[str]:
-    return [_how_much(groups), _how_long(groups, traces), _how_often(traces)]
+def _sentences(
+    recording: Recording, groups: Sequence[GroupSummary], traces: Sequence[TraceAnalysis]
+) -> list[str]:
+    who = "real-time program" if real_time(recording) else "program"
+    return [_how_much(who, groups), _how_long(groups, traces), _how_often(traces)]
 
 
 def _interval(group: GroupSummary) -> str:
@@ -169,12 +175,12 @@ def _interval(group: GroupSummary) -> str:
     return f"{low} to {high}"
 
 
-def _how_much(groups: Sequence[GroupSummary]) -> str:
+def _how_much(who: str, groups: Sequence[GroupSummary]) -> str:
     ordered = sorted(groups, key=lambda group: -group.fraction)
     worst, best = ordered[0], ordered[-1]
     interval = _interval(worst)
     sure = f" (95 % interval {interval})" if interval else ""
-    text = f"A program on CPU {worst.cpu} loses {units.share(worst.fraction)} of its time{sure}"
+    text = f"A {who} on CPU {worst.cpu} loses {units.share(worst.fraction)} of its time{sure}"
     if len(ordered) == 1:
         return f"{text}."
     which = "the other" if len(ordered) == 2 else f"the best of {len(ordered)}"

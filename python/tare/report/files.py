@@ -18,7 +18,9 @@ from pydantic_core import to_json
 from tare.errors import OutputError
 from tare.report.view import Table, View
 
-Format = Literal["svg", "png", "csv", "parquet", "json"]
+Format = Literal["svg", "png", "csv", "parquet", "json", "profile"]
+
+_ENDINGS: dict[Format, str] = {"profile": "profile.json"}
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -63,7 +65,7 @@ def export(views: Sequence[View], folder: Path, formats: Iterable[Format]) -> li
         Made if it is not there.
     formats : iterable of Format
         `svg` and `png` are pictures, `csv` and `parquet` what they draw and the tables, `json` the
-        analysis.
+        analysis, `profile` the reusable profile of those that have one.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def export(views: Sequence[View], folder: Path, formats: Iterable[Format]) -> li
         for format_ in formats:
             for name, content in _files(view, format_):
                 ending = f"-{name}" if name else ""
-                path = folder / f"{prefix}{ending}.{format_}"
+                path = folder / f"{prefix}{ending}.{_ENDINGS.get(format_, format_)}"
                 write(path, content())
                 written.append(path)
     return written
@@ -97,6 +99,8 @@ def _files(view: View, format_: Format) -> list[_File]:
         return [(picture.name, picture.png) for picture in view.pictures]
     if format_ == "json":
         return [("", lambda: as_json(view.data))]
+    if format_ == "profile":
+        return [("", lambda: view.profile or "")] if view.profile else []
     frames = [(picture.name, picture.data) for picture in view.pictures]
     frames += [(f"table-{table.name}", frame(table)) for table in view.tables]
     if format_ == "csv":

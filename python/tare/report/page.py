@@ -94,6 +94,7 @@ def _section(view: View, number: int) -> dict[str, Any]:
         "view": view,
         "pictures": [_shown(picture, f"{prefix}-{at}") for at, picture in enumerate(view.pictures)],
         "tables": [_table(table) for table in view.tables],
+        "profile_link": view.profile and _link("application/json", view.profile),
         "evidence": [
             {"recording": recording, "facts": evidence.facts(recording)}
             for recording in view.recordings
@@ -102,10 +103,14 @@ def _section(view: View, number: int) -> dict[str, Any]:
 
 
 def _shown(picture: Picture, identity: str) -> _Shown:
-    # Percent-encoded CSV is smaller than base64, because digits and commas stay as they are.
-    csv = "data:text/csv;charset=utf-8," + quote(picture.csv(), safe=" ,.:;-+_()/")
+    csv = _link("text/csv;charset=utf-8", picture.csv())
     svg = base64.b64encode(picture.svg().encode()).decode()
     return _Shown(picture, identity, csv, f"data:image/svg+xml;base64,{svg}")
+
+
+def _link(media: str, text: str) -> str:
+    # Percent-encoded text is smaller than base64, because digits and commas stay as they are.
+    return f"data:{media}," + quote(text, safe=" ,.:;-+_()/")
 
 
 def _table(table: Table) -> Mapping[str, Any]:

@@ -167,6 +167,8 @@ class View:
         What it rests on.
     data : object
         The analysis itself, for `--json`: dataclasses, numbers, strings.
+    profile : str or None
+        Text of the reusable profile (JSON) that was found; None if this answer has none.
     """
 
     name: str
@@ -178,6 +180,7 @@ class View:
     tables: Sequence[Table] = ()
     recordings: Sequence[Recording] = ()
     data: Any = field(default=None, repr=False)
+    profile: str | None = field(default=None, repr=False)
 
 
 def _scale(kind: Kind, values: Sequence[Cell]) -> tuple[float, str]:

@@ -17,6 +17,7 @@ import pytest
 from golden import factory
 from tare import __version__
 from tare.cli import build
+from tare.noise.profile_file import read_profile
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -115,7 +116,7 @@ def test_survey_measures_all_loops_and_writes_one_page(run: Run, work: Path) -> 
 def test_report_of_two_recordings_and_every_export(run: Run, work: Path) -> None:
     factory.noise(work / "a", seconds=0.5)
     factory.noise(work / "b", seconds=0.5, changes={"host": factory.host(turbo=True)})
-    formats = ("svg", "png", "csv", "parquet", "json")
+    formats = ("svg", "png", "csv", "parquet", "json", "profile")
     flags = [word for name in formats for word in ("--export", name)]
     done = run("report", "a", "b", "-o", "page.html", *flags)
     assert done.returncode == 0, done.stderr
@@ -124,7 +125,11 @@ def test_report_of_two_recordings_and_every_export(run: Run, work: Path) -> None
     assert "turbo: unknown / True" in page
     written = left(work / "page")
     for name in formats:
-        assert any(file.endswith(f".{name}") for file in written), name
+        ending = ".profile.json" if name == "profile" else f".{name}"
+        assert any(file.endswith(ending) for file in written), name
+    profile = read_profile(work / "page" / "1-noise.profile.json")
+    assert profile.cpus[0].fraction > 0
+    assert "noise-profile.json" in page
     assert pl.read_csv(work / "page" / "1-noise-selfish-trace.csv").height > 0
     assert pl.read_parquet(work / "page" / "1-noise-table-loops.parquet")["observed_ns"][0] > 0
     assert json.loads((work / "page" / "1-noise.json").read_text())["kind"] == "noise"

@@ -11,12 +11,12 @@ import pytest
 
 from golden import factory
 from tare import recording
-from tare.errors import OutputError, RecordingError
+from tare.errors import RecordingError
 from tare.noise.analysis import analyse
 from tare.noise.groups import moment_table
 from tare.noise.profile import NoiseProfile, families_of, make_profile
 from tare.noise.profile_compare import compare_profiles
-from tare.noise.profile_file import read_profile, write_profile
+from tare.noise.profile_file import read_profile, to_text
 from tare.noise.results import NoiseAnalysis
 from tare.noise.simulate import simulate_detours
 
@@ -201,13 +201,12 @@ def test_the_profile_goes_to_a_file_and_back(made, tmp_path) -> None:
     opened, _, analysis = made
     profile = make_profile(analysis, opened.manifest)
     file = tmp_path / "profile.json"
-    write_profile(file, profile)
+    file.write_text(to_text(profile))
     assert read_profile(file) == profile
     assert NoiseProfile.from_dict(profile.to_dict()) == profile
     assert [entry.cpu for entry in profile.cpus] == [0, 1]
     assert {entry.loop for entry in profile.cpus} == {"selfish"}
     assert profile.fingerprint == opened.fingerprint
-    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_noise_made_from_a_profile_has_its_fraction_and_periods(made) -> None:
@@ -278,16 +277,13 @@ def test_what_is_no_profile_is_refused_with_its_place(made, tmp_path, change, wo
     assert caught.value.hint
 
 
-def test_unreadable_and_unwritable_files_say_so(made, tmp_path) -> None:
-    opened, _, analysis = made
+def test_unreadable_files_say_so(tmp_path) -> None:
     with pytest.raises(RecordingError, match="cannot be read"):
         read_profile(tmp_path / "none.json")
     broken = tmp_path / "broken.json"
     broken.write_text('{"format":')
     with pytest.raises(RecordingError, match="not JSON"):
         read_profile(broken)
-    with pytest.raises(OutputError, match="cannot be written"):
-        write_profile(tmp_path / "no" / "x.json", make_profile(analysis, opened.manifest))
 
 
 def test_table_one_means_skewness_and_kurtosis_over_traces() -> None:
