@@ -140,8 +140,8 @@ def repeats(folder: Path) -> dict[str, Any]:
 
 
 def injected(folder: Path) -> dict[str, Any]:
-    """The period and share that the analysis finds, beside what the injector says it took."""
-    flags = ["--busy=1ms", "--period=50ms", "--duration=30s", f"--cpu={CPU}"]
+    """The period and share that the analysis finds, beside what the injector truly took."""
+    flags = ["--busy=1ms", "--period=50ms", "--duration=60s", f"--cpu={CPU}"]
     injector = subprocess.Popen([INJECT, *flags], stdout=subprocess.PIPE, text=True)
     assert injector.stdout is not None
     injector.stdout.readline()
@@ -149,14 +149,13 @@ def injected(folder: Path) -> dict[str, Any]:
         trace = one_noise(folder / "injected", "--duration=10s")
     finally:
         injector.terminate()
-        injector.wait()
-    wanted = PERIOD_NS / 1e9
-    family = min(trace.periods.families, key=lambda f: abs(f.period_ns / 1e9 - wanted))
-    period_off = family.period_ns / PERIOD_NS - 1
-    share_off = family.share / (BUSY_NS / PERIOD_NS) - 1
+        truth = json.loads(injector.communicate()[0])
+    family = min(trace.periods.families, key=lambda found: abs(found.period_ns - PERIOD_NS))
+    period_off = family.period_ns / truth["period_mean_ns"] - 1
+    share_off = family.share / truth["share_by_counter"] - 1
     return {
-        "busy_ns": BUSY_NS,
-        "period_ns": PERIOD_NS,
+        "asked": {"busy_ns": BUSY_NS, "period_ns": PERIOD_NS},
+        "taken": truth,
         "found_period_ns": family.period_ns,
         "found_share": family.share,
         "period_off": period_off,

@@ -31,13 +31,14 @@ pub(crate) fn thread_usage() -> crate::ThreadUsage {
     }
 }
 
-/// All pages of this process, now and later, with mlockall(2).
+/// All pages that this process has now, with mlockall(2). Not those to come: with a finite limit
+/// on locked memory, a later allocation would fail instead of being refused here.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub(crate) fn lock_memory() -> crate::Answer {
     use crate::Answer;
     // SAFETY: takes flags only.
-    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
-        return Answer::Granted("all pages, now and later (mlockall)".into());
+    if unsafe { libc::mlockall(libc::MCL_CURRENT) } == 0 {
+        return Answer::Granted("all pages at hand (mlockall)".into());
     }
     let error = std::io::Error::last_os_error();
     match error.raw_os_error() {
