@@ -66,8 +66,8 @@ pub trait Platform: Send + Sync {
     /// Put this thread back into the ordinary class.
     fn set_other(&self) -> Answer;
 
-    /// Keep all pages of this process in RAM, those to come too. Create threads before: it makes
-    /// every later stack resident at once.
+    /// Keep the pages that this process has now in RAM. Reserve and touch buffers before: those to
+    /// come are not locked, because a finite limit would make their allocation fail.
     fn lock_memory(&self) -> Answer;
 
     /// The CPU that this thread runs on at the moment.
