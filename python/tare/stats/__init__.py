@@ -1,6 +1,6 @@
 """Statistics of samples: what a sample says, with the interval in which it says so.
 
-Answers: quantiles, moments, skewness without outliers, intervals, percentile curves and ECDFs,
+Answers: quantiles, moments, skewness without outliers, intervals and percentile curves,
 from arrays and from tallies. Does not know what the numbers mean: cut-offs and noise are in
 `tare.noise`. Place on the way of the data: infer. Pure functions: arrays in, numbers or frozen
 dataclasses out.
@@ -12,8 +12,6 @@ that is not known was lost, and a loss is counted where it happened, not average
 from __future__ import annotations
 
 from tare.stats.data import Data, Tallied
-from tare.stats.ecdf import Ecdf, ecdf
-from tare.stats.mean_interval import MeanInterval, mean_interval
 from tare.stats.medcouple import medcouple
 from tare.stats.moments import Moments, moments
 from tare.stats.percentile_curve import PercentileCurve, percentile_curve
@@ -21,14 +19,10 @@ from tare.stats.quantiles import QuantileInterval, quantile, quantile_interval
 
 __all__ = [
     "Data",
-    "Ecdf",
-    "MeanInterval",
     "Moments",
     "PercentileCurve",
     "QuantileInterval",
     "Tallied",
-    "ecdf",
-    "mean_interval",
     "medcouple",
     "moments",
     "percentile_curve",
