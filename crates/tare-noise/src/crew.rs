@@ -1,7 +1,7 @@
 //! One thread for each CPU, which lives as long as the session and does there what it is told.
 
+use crate::error::SessionError;
 use crate::seat::Seat;
-use crate::session::SessionError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use tare_clock::Counter;

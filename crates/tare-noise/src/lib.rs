@@ -16,6 +16,7 @@
 mod budget;
 pub mod calibrate;
 mod crew;
+mod error;
 pub mod loops;
 mod meeting;
 mod memory;
@@ -29,9 +30,10 @@ mod window;
 mod scripted;
 
 pub use budget::Budget;
+pub use error::SessionError;
 pub use memory::{MemoryState, STATES as MEMORY_STATES};
 pub use seat::{Calibrating, Spec};
-pub use session::{Session, SessionError, Settled};
+pub use session::{Session, Settled};
 pub use store_cost::StoreCost;
 pub use trace::{Records, Trace};
 pub use window::{Sizes, Task};

@@ -4,9 +4,9 @@
 //! where they are used. The measured window is the one call of [`Bench::run`] in [`Seat::measure`].
 
 use crate::calibrate::{self, Floor};
+use crate::error::SessionError;
 use crate::meeting::{Meeting, Place};
 use crate::memory::{Blocks, MemoryState};
-use crate::session::SessionError;
 use crate::store_cost::{StoreCost, store_cost};
 use crate::trace::{Records, Trace};
 use crate::window::{Bench, Buffers, Calibration, Outcome, Sizes, Task};
