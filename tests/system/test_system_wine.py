@@ -86,7 +86,7 @@ def test_the_recording_reads_like_any_other(measured: Path) -> None:
     assert traces["loop"].to_list() == ["selfish"]
     assert traces["samples"][0] > 1000
     measured_s = (traces["end_ticks"] - traces["start_ticks"])[0] / opened.clock.ticks_per_second
-    assert measured_s >= 1.0
+    assert measured_s >= 0.999, "the rate is a fit, so a second may read a millionth less"
 
 
 def test_the_clock_was_calibrated(measured: Path) -> None:
