@@ -94,17 +94,27 @@ def run(arguments: Sequence[str]) -> int:
         code = build().main(args=list(arguments), prog_name="tare", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        # `tare ... | head` has seen enough. What Python flushes at its end must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # `tare ... | head` has seen enough.
+        _discard_output()
         return 0
     except Exception as error:  # the one place where errors become words
         if debug:
             traceback.print_exc()
+        if isinstance(error, OSError):
+            _discard_output()
         return _explain(terminal, error)
     except KeyboardInterrupt:
         terminal.error("stopped by Ctrl-C", "nothing that was whole is lost")
         return 130
     return int(code or 0)
+
+
+def _discard_output() -> None:
+    """Let what could not be written to stdout go: Python's own flush at its end would fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explain(terminal: Terminal, error: Exception) -> int:

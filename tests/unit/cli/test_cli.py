@@ -223,10 +223,12 @@ def test_report_that_cannot_be_written(run: Run, work: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this OS has no /dev/full")
 def test_a_full_disk_under_stdout(environment: dict[str, str], work: Path) -> None:
+    # Unbuffered, Python would fail at once; buffered, it fails again when it ends.
+    buffered = {name: value for name, value in environment.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", "from tare.cli import main; main()", "study"],
-            cwd=work, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            cwd=work, env=buffered, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 3
     assert "error: " in done.stderr
