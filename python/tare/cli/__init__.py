@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Let what could not be written to stdout go: Python's own flush at its end would fail again."""
+    """Let go what stdout does not take: Python's own flush at its end would fail again."""
     try:
         sys.stdout.flush()
     except OSError:
