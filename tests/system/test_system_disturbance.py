@@ -1,7 +1,7 @@
 """A disturbance of known period and length is found, from the kernel's scheduler to the analysis.
 
-The injector (crates/tare-probe/examples/inject.rs) says what it truly took, by its own counter; the
-recording knows nothing of it.
+The injector (crates/tare-probe/examples/inject.rs) says what it truly took; the recording knows
+nothing of it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def test_its_period_is_found_within_one_percent(measured: Measured) -> None:
 
 
 def test_its_share_is_found_within_five_percent(measured: Measured) -> None:
-    assert family_of(measured).share == pytest.approx(measured.truth["share_by_counter"], rel=0.05)
+    # By the CPU time that the OS accounts to the injector: waking up and switching to it (35 us)
+    # are part of what it takes, and its own counter does not see them.
+    taken = measured.truth["busy_by_cpu_time_ns"] / measured.truth["duration_ns"]
+    assert family_of(measured).share == pytest.approx(taken, rel=0.05)
 
 
 def test_its_length_is_found(measured: Measured) -> None:
